@@ -15,7 +15,7 @@ INSTALL := sh tools/pip_install.sh
 REQUIRED = $(1)/bin/python tools/requirements.py $(2) >$(1)/requirements.txt && $(INSTALL) $(1) -r $(1)/requirements.txt
 PACKAGE = --no-deps --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON --editable .
 
-.PHONY: demo build test engines quick soak lint docs docs-serve format bench bench-index bench-pipeline bench-spark papers quality sanitize \
+.PHONY: demo build test engines quick soak lint docs docs-serve figures format bench bench-index bench-pipeline bench-spark papers quality sanitize \
 	test-lowest check-package clean-room clean
 .DELETE_ON_ERROR:
 
@@ -83,6 +83,10 @@ docs: $(VENV)/.installed $(VENV)/.docs
 docs-serve: $(VENV)/.installed $(VENV)/.docs
 	$(BIN)/python -m mkdocs serve --strict --dev-addr 127.0.0.1:8000
 
+# Every page of figures from the kept results, and the numbers that pages quote; measures nothing.
+figures: $(VENV)/.installed $(VENV)/.test
+	$(BIN)/python -m tools.remake_pages
+
 format: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
@@ -130,14 +134,18 @@ bench-spark: $(VENV)/.installed $(VENV)/.test engines
 papers: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m papers
 
-# Which settings find what people call the same, on the labelled sets in NEARDUP_DATA: about six minutes.
-quality: $(VENV)/.installed $(VENV)/.test
+# Which settings find what people call the same, on the labelled sets in NEARDUP_DATA: about half an hour.
+quality: $(VENV)/.installed $(VENV)/.test $(BENCH)/.rivals
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.guards
+	$(BIN)/python -m benchmarks.quality.removals --rivals $(BENCH)/bin/python
+	$(BIN)/python -m benchmarks.calibration
+	$(BIN)/python -m benchmarks.presets
 	$(BIN)/python -m benchmarks.short
 
 KERNELS := $(addprefix tests/,features fingerprints search clusters compare passages/test_kernels.py passages/test_copies.py \
-	index/local/test_tables.py index/local/test_model.py)
+	index/local/test_tables.py index/local/test_model.py readers/test_jsonl_blocks.py readers/test_file_digest.py \
+	pipeline/test_text_places.py)
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 $(SANITIZED)/.installed: DEFINE := -Ccmake.define.NEARDUP_SANITIZE=ON

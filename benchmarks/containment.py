@@ -1,19 +1,24 @@
-"""Containment: recall against every pair, excerpts found, candidates and time, beside LSH. Prints Markdown.
+"""Containment: recall against every pair, excerpts found, candidates and time, compared with LSH.
 
-python benchmarks/containment.py FOLDER_OF_LABELLED_CORPORA
+python -m benchmarks.containment prints each case and keeps results/containment.json; the table in
+docs/how-to/containment.md is made from it by `python -m benchmarks.task_tables`.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from benchmarks import machine
+from benchmarks.corpus import data
 
 import neardup as nd
+
+RESULT = Path(__file__).parent / "results" / "containment.json"
 
 
 def texts_of(folder: Path, name: str) -> list[str]:
@@ -32,43 +37,47 @@ def excerpts(texts: list[str], words: int, every: int) -> tuple[list[str], list[
     return pieces, origins
 
 
-def main(folder: Path) -> None:
-    print(
-        "| corpus | threshold | search | pairs there are | recall | excerpts found | candidates | seconds |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+def measure(both: list[str], origins: list[int], threshold: float, search: nd.LSH | None) -> dict[str, Any]:
+    """One row of the table: one search at one threshold, compared with all pairs."""
+    features = nd.Shingles().extract(both, threads=2)
+    left, right = np.triu_indices(len(both), 1)
+    candidates = nd.search.Candidates(left, right, np.zeros(len(left), np.uint8))
+    every_pair = nd.Containment(threshold).check(candidates, features, threads=2)
+    start = time.process_time()
+    result = nd.dedup(both, nd.Config(verify=nd.Containment(threshold), search=search), threads=2)
+    seconds = time.process_time() - start
+    first = result.found.first
+    alone = (first[every_pair.left] == every_pair.left) & (first[every_pair.right] == every_pair.right)
+    true = set(zip(every_pair.left[alone].tolist(), every_pair.right[alone].tolist(), strict=True))
+    found = set(zip(result.pairs.left.tolist(), result.pairs.right.tolist(), strict=True))
+    excerpts_found = 0
+    for number, origin in enumerate(origins):
+        a, b = sorted((int(first[origin]), int(first[len(both) - len(origins) + number])))
+        excerpts_found += a == b or (a, b) in found
+    return {
+        "pairs": len(true),
+        "recall": round(len(found & true) / len(true), 4),
+        "excerpts": len(origins),
+        "excerpts_found": excerpts_found,
+        "candidates": result.candidates,
+        "cpu_seconds": round(seconds, 2),
+    }
+
+
+def main() -> None:
+    rows = []
     for name, words, every in (("k8s_docs_rev", 60, 4), ("licenses", 25, 20)):
-        texts = texts_of(folder, name)[:: 1 if name == "k8s_docs_rev" else 4]
+        texts = texts_of(data(), name)[:: 1 if name == "k8s_docs_rev" else 4]
         pieces, origins = excerpts(texts, words, every)
         both = texts + pieces
-        features = nd.Shingles().extract(both, threads=2)
-        left, right = np.triu_indices(len(both), 1)
         for threshold in (0.9, 0.7, 0.5):
-            candidates = nd.search.Candidates(left, right, np.zeros(len(left), np.uint8))
-            every_pair = nd.Containment(threshold).check(candidates, features, threads=2)
             for label, search in (("Inverted", None), ("LSH 20 x 6", nd.LSH(20, 6))):
-                start = time.perf_counter()
-                result = nd.dedup(both, nd.Config(verify=nd.Containment(threshold), search=search), threads=2)
-                seconds = time.perf_counter() - start
-                first = result.found.first
-                alone = (first[every_pair.left] == every_pair.left) & (
-                    first[every_pair.right] == every_pair.right
-                )
-                true = set(
-                    zip(every_pair.left[alone].tolist(), every_pair.right[alone].tolist(), strict=True)
-                )
-                found = set(zip(result.pairs.left.tolist(), result.pairs.right.tolist(), strict=True))
-                met = 0
-                for number, origin in enumerate(origins):
-                    a, b = sorted((int(first[origin]), int(first[len(texts) + number])))
-                    met += a == b or (a, b) in found
-                recall = len(found & true) / len(true)
-                print(
-                    f"| {name}, {len(both):,} | {threshold} | {label} | {len(true):,} | {recall:.4f} | "
-                    f"{met} of {len(origins)} | {result.candidates:,} | {seconds:.1f} |",
-                    flush=True,
-                )
+                row = {"set": name, "documents": len(both), "threshold": threshold, "search": label}
+                rows.append(row | measure(both, origins, threshold, search))
+                print(json.dumps(rows[-1]), flush=True)
+    kept = {"date": machine.now(), "commit": machine.commit(), "machine": machine.describe(), "rows": rows}
+    RESULT.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

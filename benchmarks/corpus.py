@@ -52,7 +52,7 @@ def repeated(sets: list[str], wanted: int) -> Iterator[str]:
     columns = [[text for _, text in documents(name)] for name in sets]
     size = 0
     for copy in range(1 << 30):
-        # Interleave in proportion: document i of a set of n stands at (i + .5) / n.
+        # Interleave in proportion: document i of a set of n is at (i + .5) / n.
         places = [
             ((i + 0.5) / len(column), s, i) for s, column in enumerate(columns) for i in range(len(column))
         ]

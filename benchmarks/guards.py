@@ -160,8 +160,9 @@ def page(result: dict[str, Any]) -> str:
         "the marks.",
         "",
         "Near-duplicates that are removed, right / wrong by the labels, with each guard alone and with the default "
-        f"guards ({', '.join(DEFAULT)}). Documents of the same words are not counted. *All* leaves `licenses` out: its "
-        "labels are licence names, and texts with different names can be the same but for a name.",
+        f"guards ({', '.join(DEFAULT)}). Documents with the same words are not counted. *All* "
+        "leaves `licenses` out: its "
+        "labels are names of licences, and two licences may differ only in a name.",
         "",
     ]
     for threshold in THRESHOLDS:
@@ -192,9 +193,9 @@ def page(result: dict[str, Any]) -> str:
         f"At the default threshold the default guards prevent {before['wrong'] - after['wrong']:,} of "
         f"{before['wrong']:,} wrong removals and {1 - after['right'] / before['right']:.1%} of the right ones. Without "
         f"guards, {1 - lossy / near:.0%} of the removed near-duplicates have no passage of 8 words or more that their "
-        "keeper has not.",
+        "keeper does not have.",
         "",
-        f"What it costs to compare all pairs, beside `nd.dedup` without guards, one thread: {spent}.",
+        f"The time to compare all pairs, beside that of `nd.dedup` without guards, on one thread: {spent}.",
         END,
     ]
     return "\n".join(lines)

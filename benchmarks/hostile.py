@@ -1,8 +1,9 @@
 """How much longer hostile input takes than ordinary input of the same size.
 
-    python benchmarks/hostile.py                 # the table of docs/inside/reliability.md
-    python benchmarks/hostile.py --scale 0.1     # a tenth of the size
-    python benchmarks/hostile.py --only explain copies
+    python -m benchmarks.hostile                 # results/hostile.json, and the table of docs/inside/reliability.md
+    python -m benchmarks.hostile --scale 0.1     # a tenth of the size; only prints
+    python -m benchmarks.hostile --only explain copies
+    python -m benchmarks.hostile --page          # only the table, from the results
 
 Every cell is a process of its own: CPU seconds with the hostile documents, and with random words in as many documents
 of as many bytes. The time of a run without documents is taken off both. A run is stopped after `--seconds`.
@@ -19,8 +20,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+from benchmarks import machine
 
 Texts = list[str]
+ROOT = Path(__file__).parents[1]
+RESULT, PAGE = ROOT / "benchmarks" / "results" / "hostile.json", ROOT / "docs" / "inside" / "reliability.md"
+BEGIN, END = "<!-- hostile: begin -->", "<!-- hostile: end -->"
 
 
 def repeated_word(scale: float) -> Texts:
@@ -47,6 +54,15 @@ def shared_bands(scale: float) -> Texts:
     return texts
 
 
+def largest_groups(scale: float) -> Texts:
+    """10,000 pages in groups of 100 that differ in one word each: as many as `copies` still pairs with all others."""
+    texts = []
+    for group in range(int(100 * scale)):
+        words = ordinary_words(200, 100 + group)
+        texts += [" ".join([*words[:100], f"page{number}", *words[100:]]) for number in range(100)]
+    return texts
+
+
 def one_liners(scale: float) -> Texts:
     """A million texts of five words out of a thousand."""
     draw = random.Random(3)
@@ -56,6 +72,7 @@ def one_liners(scale: float) -> Texts:
 HOSTILE: dict[str, Callable[[float], Texts]] = {
     "one word, 2 x 5 MB": repeated_word,
     "10,000 pages of one text": one_page,
+    "100 groups of 100 pages of one text": largest_groups,
     "100,000 that share bands": shared_bands,
     "1,000,000 lines": one_liners,
 }
@@ -85,15 +102,15 @@ def explain(texts: Texts) -> None:
 
 
 def review(texts: Texts) -> None:
-    from neardup.pages.review.compare import aligned
+    from neardup.pages.review.rows import aligned
 
     aligned(*texts[:2])
 
 
-def copies(texts: Texts) -> None:
+def copies(texts: Texts) -> int:
     import neardup as nd
 
-    nd.passages.find_copies(texts)
+    return len(nd.passages.find_copies(texts))
 
 
 def repeats(texts: Texts) -> None:
@@ -114,17 +131,19 @@ def templates(texts: Texts) -> None:
     learn_templates(texts)
 
 
-def scan(texts: Texts) -> None:
+def scan(texts: Texts) -> int:
     from neardup.findings import summarize
     from neardup.findings.scan import scan as scanned
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "in.jsonl")
         path.write_text("".join(json.dumps({"id": f"{i}", "text": t}) + "\n" for i, t in enumerate(texts)))
-        summarize(scanned(path, Path(folder, "found")))
+        found = scanned(path, Path(folder, "found"))
+        summarize(found)
+        return len(found.pairs)
 
 
-WORK: dict[str, Callable[[Texts], None]] = {
+WORK: dict[str, Callable[[Texts], int | None]] = {
     "explain": explain,
     "review": review,
     "copies": copies,
@@ -135,40 +154,64 @@ WORK: dict[str, Callable[[Texts], None]] = {
 }
 
 
-def seconds(work: str, path: Path, most: float) -> float | None:
-    """CPU seconds of one process; None if it was stopped."""
+def measured(work: str, path: Path, most: float) -> dict[str, float | None]:
+    """CPU seconds of one process, None if it was stopped, and how many pairs it found."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, __file__, "--work", work, "--texts", str(path)]
+    command = [sys.executable, "-m", "benchmarks.hostile", "--work", work, "--texts", str(path)]
     try:
-        subprocess.run(command, check=True, timeout=most)
+        done = subprocess.run(command, check=True, timeout=most, stdout=subprocess.PIPE, text=True)
     except subprocess.TimeoutExpired:
-        return None
+        return {"seconds": None, "pairs": None}
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": took, "pairs": json.loads(done.stdout)}
 
 
-def rows(scale: float, only: list[str], most: float) -> Iterator[str]:
-    yield "| " + " | ".join(["", *only]) + " |"
-    yield "|" + "---|" * (len(only) + 1)
+def measure(scale: float, only: list[str], most: float) -> Iterator[dict[str, Any]]:
+    """A row for each kind of hostile documents."""
     with tempfile.TemporaryDirectory() as folder:
         for name, make in HOSTILE.items():
             texts = make(scale)
             paths = [Path(folder, kind) for kind in ("hostile", "ordinary", "none")]
             for path, some in zip(paths, (texts, ordinary(texts), ["a", "b"]), strict=True):
                 path.write_text(json.dumps(some))
-            cells = []
+            row: dict[str, Any] = {"documents": name}
             for work in only:
                 if work in ("explain", "review") and len(texts) != 2:
-                    cells.append("")
                     continue
-                hostile, plain, none = (seconds(work, path, most) for path in paths)
-                cells.append(_cell(hostile, plain, none or 0.0, most))
-            yield "| " + " | ".join([name, *cells]) + " |"
+                hostile, plain, none = (measured(work, path, most) for path in paths)
+                for found in (hostile, plain):
+                    if found["seconds"] is not None:
+                        found["seconds"] = round(max(found["seconds"] - (none["seconds"] or 0), 0), 2)
+                row[work] = {"hostile": hostile, "ordinary": plain}
+            yield row
 
 
-def _cell(hostile: float | None, plain: float | None, none: float, most: float) -> str:
-    shown = [f"over {most:g}" if took is None else f"{max(took - none, 0):.2f}" for took in (hostile, plain)]
-    return " / ".join(shown)
+def table(result: dict[str, Any]) -> Iterator[str]:
+    yield "| | " + " | ".join(result["work"]) + " |"
+    yield "|" + "---|" * (len(result["work"]) + 1)
+    for row in result["rows"]:
+        yield "| " + " | ".join([row["documents"], *(_cell(row.get(work)) for work in result["work"])]) + " |"
+
+
+def _cell(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    shown = ["stopped" if one["seconds"] is None else f"{one['seconds']:.2f}" for one in found.values()]
+    pairs = found["hostile"]["pairs"]
+    return " / ".join(shown) + (f" ({pairs:,} pairs)" if pairs else "")
+
+
+def write_page(result: dict[str, Any]) -> None:
+    text = PAGE.read_text("utf-8")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    said = (
+        f"Made by `python -m benchmarks.hostile` at commit `{result['commit']}` on {result['machine']['cpu']}; do not "
+        "edit between the marks."
+    )
+    made = "\n".join([BEGIN, said, "", *table(result), END])
+    PAGE.write_text(before + made + after, "utf-8")
 
 
 def main() -> None:
@@ -176,14 +219,24 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--only", nargs="*", choices=list(WORK), default=list(WORK))
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--work", choices=list(WORK))
     parser.add_argument("--texts", type=Path)
     given = parser.parse_args()
     if given.work:
-        WORK[given.work](json.loads(given.texts.read_text()))
+        print(json.dumps(WORK[given.work](json.loads(given.texts.read_text()))))
         return
-    for row in rows(given.scale, given.only, given.seconds):
-        print(row, flush=True)
+    if given.page:
+        write_page(json.loads(RESULT.read_text()))
+        return
+    result = {"commit": machine.commit(), "machine": machine.describe(), "work": given.only, "rows": []}
+    for row in measure(given.scale, given.only, given.seconds):
+        result["rows"].append(row)
+        print(json.dumps(row), flush=True)
+    print("\n".join(table(result)))
+    if given.scale == 1 and given.only == list(WORK):
+        RESULT.write_text(json.dumps(result, indent=1) + "\n")
+        write_page(result)
 
 
 if __name__ == "__main__":

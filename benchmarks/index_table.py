@@ -16,10 +16,11 @@ Json = dict[str, Any]
 INTRODUCTION = """\
 # Benchmarks: the live index and its service
 
-Made by `benchmarks/index_table.py`; do not edit. `make bench-index` measures anew and says what falls short.
+Made by `benchmarks/index_table.py`; do not edit. `make bench-index` measures again and says which target is missed.
 
-Ready 64-bit codes, uniform but for a fifth that are within radius 3 of a stored one; batches of 1,000, two threads,
-`normal` durability. Rivals keep everything in memory, or in a Redis without persistence, and survive nothing.
+The input is 64-bit codes. A fifth of them are within radius 3 of a stored code; the others are random. They are added
+in batches of 1,000, with two threads and `normal` durability. Rivals keep everything in memory, or in a Redis without
+persistence, so they lose everything if they are stopped.
 """
 ROWS = (
     ("`add_prints` from empty, documents a second", "add_per_second"),
@@ -54,7 +55,7 @@ def library(result: Json) -> str:
     """A column for each size."""
     cases = result["cases"]
     ours = [case for case in cases if case["engine"] == "neardup.Index"]
-    bare = {case["stored"]: case for case in cases if case["engine"] == "neardup.search.Compact"}
+    bare = {case["stored"]: case for case in cases if case["engine"].endswith("Compact")}
     lines = [
         "## Library\n",
         where(result),
@@ -118,8 +119,8 @@ def service(result: Json) -> str:
         two = case.get("share_of_two_threads")
         more = "" if two is None else f", {two:.0%} of {case['native_per_second_two_threads']:,} on two"
         lines.append(
-            f"- Pages whose texts are {kept} go in at {case['share']:.0%} of the rate at which one core fingerprints "
-            f"them in this process and does nothing else ({case['native_per_second']:,} a second){more}."
+            f"- Pages whose texts are {kept} are added at {case['share']:.0%} of the rate at which one core alone can "
+            f"fingerprint them ({case['native_per_second']:,} a second){more}."
         )
     lines.append(f"- {codes['memory_mb']:,} MB of memory; ready {codes['start_seconds']} s after its start.")
     return "\n".join(lines) + "\n"

@@ -3,7 +3,7 @@
 The pairs that `nd.dedup` reports, with the bands it chooses itself, against `exact_pairs.tsv.gz`: every pair of a set
 by brute force. Writes benchmarks/results/recall.json and the table in docs/inside/quality.md.
 
-A difference has one of two causes, and they are told apart by computing the exact similarity of every pair that one
+A difference has one of two causes, and they are separated by computing the exact similarity of every pair that one
 side has and the other has not: another idea of the text (NFKC and case folding; how a page becomes text), or a search
 that missed a pair. HTML is reduced to the text of the whole page, as the file's makers did in their own way.
 """
@@ -81,7 +81,7 @@ def load(name: str) -> tuple[list[str], list[str]]:
 
 
 def exact(name: str, ids: list[str]) -> tuple[dict[Pair, float], float]:
-    """Every pair of the file, and how low the file goes."""
+    """Every pair of the file, and the lowest similarity of the file."""
     rows = {id_: row for row, id_ in enumerate(ids)}
     facts = json.loads((data() / name / "facts.json").read_text("utf-8"))
     with gzip.open(data() / name / "exact_pairs.tsv.gz", "rt", encoding="utf-8") as lines:
@@ -209,13 +209,18 @@ def write_page(text: str) -> None:
 
 
 def main() -> int:
-    known = sorted(path.parent.name for path in data().glob("*/exact_pairs.tsv.gz"))
+    kept = "--page" in sys.argv  # the page needs no corpora
+    known = [] if kept else sorted(path.parent.name for path in data().glob("*/exact_pairs.tsv.gz"))
     parser = argparse.ArgumentParser("python -m benchmarks.recall", description=__doc__.split("\n")[0])  # type: ignore[union-attr]
     parser.add_argument(
         "--sets", nargs="+", choices=known, default=known, help="only these; the result is not kept"
     )
     parser.add_argument("--check", action="store_true", help="exit 1 unless the aims are reached")
+    parser.add_argument("--page", action="store_true", help="the page from the kept result")
     asked = parser.parse_args()
+    if asked.page:
+        write_page(table(json.loads(RESULT.read_text("utf-8"))))
+        return 0
     rows = []
     for name in asked.sets:
         ids, texts = load(name)

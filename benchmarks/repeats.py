@@ -148,7 +148,7 @@ def run_whole(path: Path) -> dict[str, object]:
     figures, printed = measure([sys.executable, "-c", WHOLE, str(path)])
     size, repeated = json.loads(printed)
     return {
-        "unit": "passage, array of all words",
+        "unit": "array of all words",
         "megabytes": round(size / 1e6, 1),
         **figures,
         "mb_per_cpu_second": round(size / 1e6 / figures["cpu"], 1),

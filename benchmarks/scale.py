@@ -2,7 +2,7 @@
 
     python -m benchmarks.scale [--price 0.05] [--hours 6]
 
-Reads results/spark.json (python -m benchmarks.spark), so the page can be made anew whenever that was. Every assumption
+Reads results/spark.json (python -m benchmarks.spark), so the page can be made again whenever that was. Every assumption
 is an option here and a line of the page.
 """
 
@@ -59,7 +59,7 @@ class Coefficient:
         if low is None:
             return cls(after, after, after)
         before = low[1] / low[0]
-        # What did not grow at all is no fixed cost that can be told apart; each document gets its share.
+        # What did not grow at all is no fixed cost that can be separated; each document gets its share.
         each = (amount - low[1]) / (count - low[0]) if amount > low[1] else after
         return cls(each, before, after)
 
@@ -138,7 +138,7 @@ def need(
     )
     working = cpu / (cluster.cores * cluster.busy)  # machine-hours
     moving = (text + 2 * kept + shuffled) / (cluster.network_gbit / 8 * 1e9) / 3600
-    # The largest shuffle lies on local disks twice: as written, and as sorted on the other side.
+    # The largest shuffle is on local disks twice: as written, and as sorted on the other side.
     holding = 2 * largest / (0.7 * cluster.disk_gb * 1e9)
     machines = max(1, ceil((working + moving) / cluster.hours), ceil(holding))
     hours = (working + moving) / machines
@@ -179,17 +179,19 @@ def introduction(rows: list[Json]) -> str:
     return f"""\
 # Scale
 
-Made by `python -m benchmarks.scale`; do not edit. What a billion and ten billion documents need, **computed, not run**:
-the coefficients are those of [Spark beside the local pipeline](benchmarks-spark.md), measured on {sizes}
-documents of {size:,.0f} bytes, and the search designs are the planner's. An estimate is what each further document cost
-between the two largest runs, in proportion. With other texts, make the page anew from a run of your own.
+Made by `python -m benchmarks.scale`; do not edit. This page shows what a billion and ten billion documents need. The
+figures are **computed, not run**: the coefficients are those of
+[Spark beside the local pipeline](benchmarks-spark.md), measured on {sizes} documents of {size:,.0f} bytes, and the
+search designs are those of the planner. An estimate takes the cost of each further document between the two largest
+runs, times the number of documents. For other texts, make the page again from your own run.
 {TRIAL if ran[-1]["documents"] < ENOUGH else ""}"""
 
 
 def volumes(found: dict[str, dict[str, Coefficient]]) -> str:
     lines = [
         "## What each stage moves\n",
-        "| stage | a document: kept, bytes | shuffled, bytes | grew | task s a million | 1B: rows kept | 1B: kept "
+        "| stage | kept, bytes per document | shuffled, bytes per document | grew | task s per "
+        "million | 1B: rows kept | 1B: kept "
         "| 1B: shuffled | 10B: kept | 10B: shuffled |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
@@ -247,8 +249,8 @@ def one_machine(rows: list[Json], cluster: Cluster) -> str:
     cpu, disk, memory = (coefficient(name) for name in ("cpu_seconds", "disk_bytes", "peak_bytes"))
     lines = [
         "## One machine instead\n",
-        "The local pipeline gives the same answer and needs less in all. In proportion, on one such machine:\n",
-        "| documents | CPU hours | hours on all cores | disk | memory, if it goes on growing |",
+        "The local pipeline gives the same answer and needs less in total. In proportion, on one such machine:\n",
+        "| documents | CPU hours | hours on all cores | disk | memory, if it continues to grow |",
         "|---:|---:|---:|---:|---:|",
     ]
     for n in TARGETS:
@@ -265,7 +267,8 @@ def online() -> str:
     """The live index of so many codes, as the planner has it."""
     lines = [
         "## Eight billion codes online\n",
-        "As many as Manku, Jain and Das Sarma had, of 64 bits, radius 3. The planner, for shards of 64 GB:\n",
+        "Manku, Jain and Das Sarma had eight billion codes of 64 bits, with radius 3. The plan for "
+        "shards of 64 GB is:\n",
         "```python",
         "import neardup as nd",
         "",
@@ -298,67 +301,70 @@ def online() -> str:
 
 
 GREW = """
-*Grew* is how many times as many bytes a document shuffled in the larger run as in the smaller: about 1 is growth in
-proportion, and above that the estimates are too low, for they take it to stop. The text itself is never shuffled: it is
-read once for fingerprints, and what is needed of it again by the stages that verify and write.
+*Grew* compares the shuffled bytes of each document in the larger run with those in the smaller run. About 1 means
+growth in proportion; above 1 the estimates are too low, because they assume that this growth stops. The text itself is
+never shuffled: it is read once for fingerprints, and the stages that verify and write read parts of it again.
 """
 
 TRIAL = """
-**This page is a trial.** It was made of runs of so few documents, on a busy machine, that hours and costs mean little:
-most of what was measured is the start of Spark and of its workers. Bytes a document are nearer to the truth.
+**This page is a trial.** It was made from runs of so few documents, on a busy machine, that hours and costs mean
+little: most of the measured time is the start of Spark and of its workers. Bytes for each document are more accurate.
 """
 
 ASSUMED = """\
-Assumed: machines of {cores} cores, {memory_gb} GB of memory, {disk_gb} GB of local disk and {network_gbit:g} Gbit/s;
-cores that do a task's work {busy:.0%} of the time; ${price:g} for a core and hour, which is near the list prices of the
-large clouds and is no quotation; a job of at most {hours:g} hours. Moving text, stages and shuffles over the network is
-counted after the work, not beside it.
+We assume machines with {cores} cores, {memory_gb} GB of memory, {disk_gb} GB of local disk and {network_gbit:g} Gbit/s.
+The cores work on tasks {busy:.0%} of the time. An hour of a core costs ${price:g}, which is near the list prices of the
+large clouds. A job takes at most {hours:g} hours. The time to move text, stages and shuffles over the network is added
+to the time of the work, as if the two did not overlap.
 """
 
 COUNTED = """
-The CPU hours are those of the machine it was measured on, the JVM's and Python's together. A stage kept in an object
-store costs its requests too, which are not counted."""
+The CPU hours are those of the measured machine, of the JVM and Python together. If stages are kept in an object
+store, its requests cost money, too; they are not counted."""
 
 ALONE = """
-It has been run on two threads only, so the hours on all cores are the least certain figure here. Where the disk is
-there, a billion documents are one machine's work; Spark is for text that lies in a cluster already, for more than one
-machine can hold, and for a job that must outlive a machine."""
+It was measured with only two threads, so the hours on all cores are the least certain figure here. If its disk is large
+enough, one machine can process a billion documents. Use Spark if the text is already in a cluster, if it is more than
+one machine can hold, or if a job must continue when a machine fails."""
 
 SHARDS = """\
-A shard holds an equal part of the rows. Every query asks every shard, in batches, and the answers are put together: no
-shard knows of another, each is rebuilt from its own part of the log, and one more is added without moving a code.
-Speeds are of all shards together with one core each; a machine of 16 cores answers up to 16 times as many, as far as
-its memory keeps up. For every machine that may fail there is a second with the same rows: twice the machines, and twice
-the queries while both live.
+Each shard holds an equal part of the rows. Every query is sent to every shard, in batches, and the answers are
+combined. Shards do not depend on each other: each is rebuilt from its own part of the log, and a new shard can be added
+without moving codes. Speeds are those of all shards together with one core each; a machine with 16 cores answers up to
+16 times as many queries, if its memory is fast enough. With replicas there are two machines for each shard: twice the
+machines, and twice the queries while both run.
 """
 
 OTHERWISE = """
-No shard holds more than 2^32 codes, so there are two at the least, however large the machines. Memory is that of tables
-and of the map from codes to rows, without the documents' own data; a live index needs a tail besides for what came
-since its tables were built, a sixteenth at most. Asked in batches the same codes need no index at all: they are read
-once for each batch of queries (the planner's `batch` lines; on Spark
-[queries against stored codes](../how-to/spark.md#queries-against-stored-codes), where eight billion codes are 64 GB to
-scan where they lie). Redis Cluster shards by table and key instead of by row: a query goes to the machines of its keys
-alone, and pays with round trips and with several times the bytes of native tables."""
+No shard holds more than 2^32 codes, so there are at least two, for machines of any size. Memory is that of the tables
+and of the map from codes to rows, without the data of the documents. A live index also needs memory for codes that were
+added after its tables were built, at most a sixteenth. If queries come in batches, the codes need no index: they are
+read once for each batch (the `batch` lines of the planner; on Spark,
+[queries against stored codes](../how-to/spark.md#queries-against-stored-codes), which read 64 GB for eight billion
+codes). Redis Cluster shards by table and key instead of by row: a query is sent only to the machines of its
+keys, but it needs more round trips, and several times the bytes of native tables."""
 
 LEFT_OUT = """\
 ## What this leaves out
 
-- No corpus of a billion was run. From a million to ten billion is four orders of magnitude, and what is rare in a
-  million documents may rule there: one hot bucket, one giant cluster, one host with a hundred million pages.
-- Near-duplicates are taken to have the same share at every size. A real crawl has more of them the larger it is, since
-  each page meets more others; candidates, pairs and clusters grow with them. Candidates by chance grow with the square
-  of the documents until the cap on a bucket holds them; the figures of a million say little of that.
-- What is small is sent around instead of shuffling what it is joined with: which documents have the words of others
-  while it is below 10 MB, and which features are compared where for up to two million documents. Beyond, band keys
-  are shuffled once or twice more, and the features of `verified` twice.
-- Some things are held whole. A pass that reads texts again gives every Python worker one bit for each document: 125 MB
-  for a billion, 1.25 GB for ten, in each process. Pieces of files are listed on the driver.
-- Documents are short here. The cost of fingerprints and of reading goes by bytes of text, not by documents.
-- Failures, retries, speculative tasks, waiting for machines, the driver's own work, requests to object stores and
-  traffic between zones are not in the cost. Nor is what becomes of the text afterwards.
-- The planner's figures are for uniform codes on a typical machine; real codes have fuller buckets. `nd.plan` without
-  `measure=False` measures the machine at hand.
+- We did not run a corpus of a billion documents. From a million to ten billion is four orders of magnitude, and what is
+  rare in a million documents may dominate there: one very large bucket or cluster, or one host with a hundred million
+  pages.
+- The share of near-duplicates is assumed to be the same at every size. A larger crawl has a larger share of them,
+  because each page is compared with more others; candidates, pairs and clusters grow with it. Candidates by chance grow
+  with the square of the number of documents until the cap on buckets limits them; a million documents show little of
+  this.
+- Small tables are sent to all workers, so that large ones need not be shuffled. These are the list of documents with
+  the same words as others, up to 10 MB, and the list of features to compare, for up to two million documents. In larger
+  runs, band keys are shuffled once or twice more, and the features of `verified` twice.
+- Some data is held in memory as a whole. A pass that reads texts again needs one bit for each document in every Python
+  worker: 125 MB for a billion documents, 1.25 GB for ten billion. The driver holds the list of the pieces of files.
+- The documents here are short. The cost of reading and of fingerprints depends on the bytes of text, not on the number
+  of documents.
+- The cost does not include failures, retries, speculative tasks, waiting for machines, the work of the driver, requests
+  to object stores, traffic between zones, and any later processing of the text.
+- The figures of the planner are for uniform codes on a typical machine; real codes have fuller buckets. `nd.plan`
+  without `measure=False` measures your machine.
 """
 
 

@@ -1,6 +1,6 @@
 """The seeds' signature schemes side by side: python -m benchmarks.schemes [--sets NAME ...]
 
-Each scheme proposes pairs; what it proposes is judged as it stands, as the seeds use it, and after verification, as the
+Each scheme proposes pairs; what it proposes is judged as it is, as the seeds use it, and after verification, as the
 pipeline does. Writes benchmarks/results/schemes.json and the table in docs/concepts/schemes.md.
 
 Truth of similarity: every pair of word 5-shingle Jaccard .8 or more, by brute force (`exact_pairs.tsv.gz`). Truth of
@@ -225,7 +225,12 @@ def table(results: dict[str, list[dict[str, Any]]], where: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS)
-    named = parser.parse_args().sets
+    parser.add_argument("--page", action="store_true", help="the page from the kept result")
+    asked = parser.parse_args()
+    if asked.page:
+        write_page(json.loads(RESULT.read_text("utf-8")))
+        return
+    named = asked.sets
     results: dict[str, list[dict[str, Any]]] = {}
     for name in named:
         ids, texts = load(name)
@@ -237,10 +242,14 @@ def main() -> None:
     facts = machine.describe()
     made = {"date": machine.now(), "commit": machine.commit(), "machine": facts, "threshold": THRESHOLD}
     RESULT.write_text(json.dumps(made | {"sets": results}, indent=1) + "\n")
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    where = f"at commit `{machine.commit()}`"
-    PAGE.write_text(f"{before}{BEGIN}\n{table(results, where)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    write_page(made | {"sets": results})
+
+
+def write_page(result: dict[str, Any]) -> None:
+    """Put the table between its marks."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    made = table(result["sets"], f"at commit `{result['commit']}`")
+    PAGE.write_text(f"{before}{BEGIN}\n{made}\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

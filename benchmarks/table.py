@@ -18,7 +18,7 @@ INTRODUCTION = """\
 
 Made by `benchmarks/table.py`; do not edit. Every engine ran alone in its process, on one core unless its name
 says otherwise, over the same text. Figures are MB of UTF-8 text per second of processor time (best of
-{repeat}), MB per second of wall time, and the rise of peak memory above what was there with the input loaded.
+{repeat}), MB per second of wall time, and how much the peak memory rises above the memory with the input loaded.
 *Versus* is our figure per CPU-second over theirs.
 """
 
@@ -98,8 +98,8 @@ def agreement(result: Json) -> str:
     lines = [
         "## Agreement\n",
         "Each engine's estimate against exact similarity on pairs of real documents over the whole range:",
-        "Jaccard of word 5-shingles for MinHash; for simhash the angle between bags of words, as a share of",
-        "a half turn.\n",
+        "Jaccard of word 5-shingles for MinHash; for simhash the angle between bags of words, divided by",
+        "180 degrees.\n",
         "| engine | what | pairs | mean absolute error | bias |",
         "|---|---|---:|---:|---:|",
     ]

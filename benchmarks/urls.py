@@ -25,7 +25,7 @@ PAGES, SPELLINGS = 10_000, 6
 
 
 def urls() -> tuple[list[str], int]:
-    """URLs of `PAGES` pages in as many spellings as crawlers meet, shuffled, and how many pages they are."""
+    """URLs of `PAGES` pages in as many spellings as crawlers find, shuffled, and how many pages they are."""
     rng = random.Random(11)
     words = ["news", "archive", "product", "über-uns", "help", "a b", "item", "story", "Politik", "2026"]
     found = []

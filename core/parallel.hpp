@@ -11,6 +11,22 @@
 
 namespace neardup {
 
+// Threads that are joined when they go out of scope, also after an exception. As std::jthread, which the C++ library of macOS
+// does not have.
+struct JoinedThreads {
+    std::vector<std::thread> threads;
+
+    JoinedThreads() = default;
+    JoinedThreads(const JoinedThreads&) = delete;
+    JoinedThreads& operator=(const JoinedThreads&) = delete;
+    ~JoinedThreads() { join(); }
+
+    void join() {
+        for (auto& thread : threads) thread.join();
+        threads.clear();
+    }
+};
+
 // Calls body(begin, end) for chunks that cover [0, rows), on `threads` threads, this one among them. The first
 // exception thrown is rethrown here once all threads have stopped.
 template <class Body>
@@ -35,10 +51,11 @@ void in_parallel(std::size_t rows, unsigned threads, std::size_t chunk, Body bod
             if (!failure) failure = std::current_exception();
         }
     };
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < workers; ++i) others.emplace_back(work);
+    JoinedThreads others;
+    others.threads.reserve(workers - 1);
+    for (unsigned i = 1; i < workers; ++i) others.threads.emplace_back(work);
     work();
-    others.clear();
+    others.join();
     if (failure) std::rethrow_exception(failure);
 }
 

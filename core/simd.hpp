@@ -96,6 +96,33 @@ KERNEL inline std::uint32_t near_lanes_portable(const std::uint32_t* values, std
            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\'));
 }
 
+[[gnu::target(NEARDUP_AVX512)]] inline unsigned shared_in_blocks_avx512(const std::uint64_t* a,
+                                                                        const std::uint64_t* b) {
+    const __m512i left = _mm512_loadu_si512(a);
+    __m512i right = _mm512_loadu_si512(b);
+    // Two chains of rotations, so that one need not wait for the other. With a mask, for GCC 12 warns of the others.
+    __m512i other = _mm512_maskz_shuffle_i64x2(0xFF, right, right, 0x4E);
+    unsigned same = _mm512_cmpeq_epi64_mask(left, right) | _mm512_cmpeq_epi64_mask(left, other);
+    for (int i = 0; i < 3; ++i) {
+        right = _mm512_maskz_alignr_epi64(0xFF, right, right, 1);
+        other = _mm512_maskz_alignr_epi64(0xFF, other, other, 1);
+        same |= _mm512_cmpeq_epi64_mask(left, right) | _mm512_cmpeq_epi64_mask(left, other);
+    }
+    return static_cast<unsigned>(std::popcount(same));
+}
+
+[[gnu::target(NEARDUP_AVX2)]] inline unsigned shared_in_blocks_avx2(const std::uint64_t* a,
+                                                                    const std::uint64_t* b) {
+    const __m256i left = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a));
+    const __m256i right = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+    const __m256i once = _mm256_or_si256(_mm256_cmpeq_epi64(left, right),
+                                         _mm256_cmpeq_epi64(left, _mm256_permute4x64_epi64(right, 0x39)));
+    const __m256i twice = _mm256_or_si256(_mm256_cmpeq_epi64(left, _mm256_permute4x64_epi64(right, 0x4E)),
+                                          _mm256_cmpeq_epi64(left, _mm256_permute4x64_epi64(right, 0x93)));
+    return static_cast<unsigned>(std::popcount(
+        static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(once, twice))))));
+}
+
 [[gnu::target(NEARDUP_AVX2)]] inline std::uint32_t string_stops_avx2(const unsigned char* at) {
     const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
     const __m256i found = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), bytes),
@@ -150,6 +177,22 @@ KERNEL inline Word least_distance(const std::array<const Word*, words>& columns,
     }
     return least;
 #endif
+}
+
+// How many numbers of a block of ascending, distinct ones are in another such block.
+template <Cpu level>
+constexpr std::size_t set_block = level == Cpu::avx512 ? 8 : 4;
+
+template <Cpu level>
+KERNEL inline unsigned shared_in_blocks(const std::uint64_t* a, const std::uint64_t* b) {
+#if defined(NEARDUP_AVX2)
+    if constexpr (level == Cpu::avx512) return shared_in_blocks_avx512(a, b);
+    if constexpr (level == Cpu::avx2) return shared_in_blocks_avx2(a, b);
+#endif
+    unsigned count = 0;
+    for (std::size_t i = 0; i < set_block<level>; ++i)
+        for (std::size_t j = 0; j < set_block<level>; ++j) count += a[i] == b[j];
+    return count;
 }
 
 // 64 bytes of 0 or 1 to 64 bits.

@@ -37,7 +37,7 @@ def main() -> None:
         (folder / "small.segz").unlink()
 
         method = BatchBPHS(radius=3, memory="64MB")
-        for day in range(2):  # the second batch meets the first
+        for day in range(2):  # the second batch is compared with the first
             near = words[:1000] ^ np.uint64(1 << day)
             batch = to_codes(near, 64, SCHEME)
             rows = np.arange(1_000_000 * (day + 1), 1_000_000 * (day + 1) + len(batch))

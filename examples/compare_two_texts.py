@@ -1,4 +1,4 @@
-"""Why are these two texts alike? Every measure of one pair, and where they differ."""
+"""Why are these two texts similar? Every measure of one pair, and where they differ."""
 
 from __future__ import annotations
 

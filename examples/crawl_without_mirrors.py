@@ -1,4 +1,4 @@
-"""Crawl a small site with a mirror in it: its pages are dropped, and what lies behind them is never fetched."""
+"""Crawl a small site with a mirror: its pages are dropped, and pages that only they link to are never fetched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scrapy.crawler import CrawlerProcess
 import neardup as nd
 
 TEXTS = {
-    "ferry": """The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays
+    "ferry": """The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it remains
         in the harbour all day and the crew paint the railings, mend the nets and wait for the weather to turn.""",
     "cake": """Whisk the eggs with the sugar until pale, fold in the flour and the melted butter, pour everything into a
         tin lined with paper and bake it for forty minutes, or until a needle comes out clean.""",

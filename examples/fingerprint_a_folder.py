@@ -37,7 +37,7 @@ def report(folder: Path) -> None:
 
     near = nd.search.Join(radius=8).candidates(codes)
     exact = similarity.cosine(words.extract(texts), near.left, near.right)
-    print(f"{len(near)} pairs within 8 bits; the most alike by TF-IDF cosine:")
+    print(f"{len(near)} pairs within 8 bits; the most similar by TF-IDF cosine:")
     for i in (-exact).argsort(kind="stable")[:5]:
         left, right = files[near.left[i]], files[near.right[i]]
         print(f"  {exact[i]:.3f}  {near.distance[i]} bits  {left.name}  {right.name}")

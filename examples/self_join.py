@@ -1,4 +1,4 @@
-"""All pairs of a set within a radius, as a stream; equal codes stay together as groups."""
+"""All pairs of a set within a radius, as a stream; equal codes are given as groups."""
 
 from __future__ import annotations
 

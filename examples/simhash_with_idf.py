@@ -1,4 +1,4 @@
-"""Simhash with frozen IDF weights: fit once, save, and fingerprint old and new pages alike."""
+"""Simhash with frozen IDF weights: fit once, save, and fingerprint old and new pages in the same way."""
 
 from __future__ import annotations
 

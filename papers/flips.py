@@ -114,7 +114,7 @@ def flips_needed(margins: NDArray[np.float32], differing: NDArray[np.uint64], si
 
 
 def header_steps(pairs: NearPairs, header: int, radius: int, most: int = MOST) -> NDArray[np.int64]:
-    """The flip at which PSM with a header of so many bits meets each pair: 0 when the headers are equal, NEVER after
+    """The flip at which PSM with a header of so many bits finds each pair: 0 when the headers are equal, NEVER after
     `most`. Flips come from each query's own heap, as printed."""
     most = min(most, sum(comb(header, size) for size in range(1, radius + 1)))
     wanted = (pairs.differing >> np.uint64(64 - header)).astype(np.uint32)

@@ -97,18 +97,18 @@ def section(result: Result) -> list[str]:
         )
     )
     return [
-        "Huffman code on the place of the leading differing bit, the lower bits as they are, blocks of "
-        "1,024 bytes. Sizes are shares of 64 bits a code. The bound is what uniform codes in order need at "
-        "least, 64 - log2 n + log2 e bits a code.",
+        "Sorted codes are stored in blocks of 1,024 bytes: for each code, the position of the leading bit that "
+        "differs from the code before, in a Huffman code, and then the lower bits as they are. Sizes are shares "
+        "of 64 bits a code. The bound is what sorted uniform codes need at least: 64 - log2 n + log2 e bits a code.",
         "",
         "![Compressed size by number of codes](papers/mk-compression.svg)",
         "",
         *table(("codes", "number", "measured", "uniform, predicted", "bound"), rows),
-        "Printed: 8 billion codes in less than 32 GB, half their size. Uniform ones need "
-        f"{result['bound'][last]:.3f} at least and would take {result['predicted'][last]:.3f}, "
-        f"{result['predicted'][last] * 64:.1f} GB (E43), so the printed figure needs clusters: real text "
-        "lies below the uniform line. Errata E20: the first code of a block takes f bits, not 8f; E21: "
-        "equal codes need a symbol of their own; E22: it is file F that shrinks.",
+        "Printed: 8 billion codes take less than 32 GB, half their size. Uniform codes need at least "
+        f"{result['bound'][last]:.3f} of it and would take {result['predicted'][last]:.3f}, which is "
+        f"{result['predicted'][last] * 64:.1f} GB (E43). So the printed figure is possible only if codes form "
+        "clusters; real text does take less than uniform codes. Errata E20: the first code of a block takes f "
+        "bits, not 8f. E21: equal codes need a symbol of their own. E22: file F becomes smaller.",
         "",
     ]
 
@@ -125,7 +125,7 @@ def claims(result: Result) -> list[Claim]:
             f"{predicted:.2f} for uniform codes; real text {real['ratio']:.2f} at {real['codes']:,} codes, "
             f"where uniform ones take {real['uniform']:.2f}",
             "yes" if predicted < HALF else "partly",
-            "about half holds; below half is beyond the bound unless codes cluster",
+            "about half is right; less than half is possible only if codes form clusters",
         )
     ]
 

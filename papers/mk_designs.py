@@ -96,19 +96,19 @@ def section(result: Result) -> list[str]:
     head = (
         "tables",
         "key bits",
-        "met, printed",
-        f"met at 2^{CODES}",
-        f"met at 2^{result['log2_uniform']} uniform (expected)",
-        f"met at {result['text']:,} of real text (if uniform)",
+        "compared, printed",
+        f"at 2^{CODES}",
+        f"at 2^{result['log2_uniform']} uniform (expected)",
+        f"at {result['text']:,} of real text (if uniform)",
         "finds what a scan finds",
         "fewest tables for this key",
         "longest key with as many",
     )
     needed = [(p, n) for p, n in result["tables_needed"].items()]
     return [
-        "Codes that a probe meets, for 64 bits and radius 3. Printed for 2^34 codes, which is twice 8 "
-        "billion (erratum E17); probes of real text are of the other half of the same collection and meet "
-        "its families.",
+        "With how many codes a probe is compared, for 64 bits and radius 3. The paper prints this for 2^34 codes, "
+        "which is twice 8 billion (erratum E17). For real text, one half of a collection is stored and the other "
+        "half asks, so that a query shares keys with the other documents of its family.",
         "",
         *table(head, rows),
         "The recursion X(64, 3, d) for keys of at least p bits (E19: r > k and d ≤ τ):",
@@ -133,14 +133,14 @@ def claims(result: Result) -> list[Claim]:
     return [
         Claim(
             "MK ex. 3.1",
-            "a probe meets 2^(d-p) codes, and nothing within radius 3 is missed",
+            "a probe is compared with 2^(d-p) codes, and nothing within radius 3 is missed",
             "by design",
-            f"uniform: {four['met_uniform']:.3g} met, {four['expected_uniform']:.3g} expected with 4 tables; "
+            f"uniform codes, 4 tables: {four['met_uniform']:.3g} codes, {four['expected_uniform']:.3g} expected; "
             f"all pairs found: {'yes' if exact else 'no'}",
             "yes" if fits and exact else "no",
-            f"on real text a probe of 4 tables meets {four['met_text'] / four['expected_text']:.0f} times, "
-            f"of 10 tables {ten['met_text'] / ten['expected_text']:,.0f} times as many as on uniform codes: "
-            "its own family",
+            f"on real text a probe is compared with {four['met_text'] / four['expected_text']:.0f} times as many codes "
+            f"as on uniform codes with 4 tables, and {ten['met_text'] / ten['expected_text']:,.0f} times with 10 "
+            "tables: they are its own family",
         )
     ]
 

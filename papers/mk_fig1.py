@@ -120,18 +120,20 @@ def section(result: Result) -> list[str]:
     return [
         "Printed: equal numbers of pairs at each distance, tagged by hand; precision and recall both near "
         f"{AT_3} at radius 3. Here: up to {EACH} pairs at each distance of {result['documents']:,} pages of "
-        "the version sets and the human-judged set. Yes: versions of one page, or judged so. No: of "
-        "different sets, of clusters apart sharing under half of their word 5-shingles, or judged so. The "
-        "rest is unknown and left out, as there. An equal sample counts rare distances as much as frequent "
-        "ones, so its recall is not that of the collection; weighed by the pairs at each distance, it is.",
+        "the version sets and the human-judged set. A pair is labelled yes if it is two versions of one page, or "
+        "if people judged it to be the same. It is labelled no if its pages are from different sets, if they are "
+        "from different clusters and share less than half of their word 5-shingles, or if people judged so. All "
+        "other pairs are unknown and left out, as in the paper. An equal sample counts rare distances as much as "
+        "frequent ones, so its recall is not that of the collection. Weighted by the number of pairs at each "
+        "distance (reweighted), it is.",
         "",
         "![Precision and recall for radius 1 to 10, and labels by distance](papers/mk-fig1.svg)",
         "",
         *table(head, rows),
-        f"The last column is of all {result['labelled_pairs']:,} pairs labelled yes, at any distance: "
-        f"{1 - result['recall_of_all_labelled'][-1]:.0%} of them lie beyond {MOST} bits, where no sample "
-        f"within {MOST} sees them, and {result['recall_of_all_labelled'][0]:.0%} have equal codes, which a "
-        "sample from distance 1 on leaves out as well. Errata E17: 8B is 2^33.",
+        f"The last column counts all {result['labelled_pairs']:,} pairs labelled yes, at any distance. "
+        f"{1 - result['recall_of_all_labelled'][-1]:.0%} of them differ in more than {MOST} bits, so the sample "
+        f"does not contain them. {result['recall_of_all_labelled'][0]:.0%} have equal codes; the sample begins at "
+        "distance 1 and does not contain these either. Erratum E17: 8B is 2^33.",
         "",
     ]
 
@@ -149,7 +151,7 @@ def claims(result: Result) -> list[Claim]:
             f"{sample[0]:.2f} and {sample[1]:.2f} in the equal sample, {weighed[0]:.2f} and {weighed[1]:.2f} "
             f"reweighted, {result['recall_of_all_labelled'][3]:.2f} of all labelled pairs",
             "yes" if all(close) else "partly" if any(close) else "no",
-            "recall depends on what counts as all: the sample, pairs within 10 bits, or all versions",
+            "the recall depends on what it is a share of: the sample, the pairs within 10 bits, or all versions",
         )
     ]
 

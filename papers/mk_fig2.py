@@ -124,23 +124,23 @@ def section(result: Result) -> list[str]:
     ]
     real = next(iter(result["collections"].values()))
     return [
-        "The place of the highest differing bit of successive sorted codes, and codes in 128 equal "
-        "intervals of the space. The left tail of the first (low places) is clustering; uniform codes fall "
-        "by half on either side of the peak.",
+        "Left: the position of the highest bit in which successive sorted codes differ. Right: the number of "
+        "codes in each of 128 equal intervals of all possible codes. Low positions mean that codes form clusters; "
+        "for uniform codes the curve falls by half at each step away from the peak.",
         "",
         "![Leading bits and buckets of real and generated text](papers/mk-fig2.svg)",
         "",
-        f"Of real text the mean interval holds {real['count'] / BUCKETS:.0f} codes. The fullest ones, and "
-        f"the largest family of codes within {FAMILY} bits of one another in each:",
+        f"For real text an interval has {real['count'] / BUCKETS:.0f} codes on average. The table has the fullest "
+        f"intervals, and the largest family of codes within {FAMILY} bits of one another in each:",
         "",
         *table(
             ("spike", "mostly from", "begins", "interval", "codes", "family", "equal codes"), rows, left=3
         ),
-        "Generated pages draw on one vocabulary, whose commonest words tilt the leading bits: "
-        f"{result['upper_half']:.0%} of their codes lie in the upper half. Spikes are templates, as printed: "
-        "there error and login pages, here licence families and pages of one template. Empty pages make "
-        f"none, for they get no code ({result['empty']} here; erratum E23: with SL's rule for ties they "
-        "would be all ones, not 0).",
+        "Generated pages all use one vocabulary, and its most frequent words influence the leading bits: "
+        f"{result['upper_half']:.0%} of the codes are in the upper half. Spikes are templates, as the paper says: "
+        "in the paper error pages and login pages, here families of licences and pages of one template. Empty "
+        f"pages make no spike, because they get no code (there is {result['empty']} here). Erratum E23: with SL's "
+        "rule for ties their code would be all ones, not 0.",
         "",
     ]
 
@@ -160,7 +160,7 @@ def claims(result: Result) -> list[Claim]:
             "significant density",
             f"{excess[0]:.3f} against {excess[1]:.3f}",
             "yes" if excess[0] > 2 * excess[1] else "no",
-            "near-duplicates stand side by side when sorted",
+            "near-duplicates are neighbours in the sorted order",
         ),
         Claim(
             "MK fig. 2b",

@@ -119,17 +119,17 @@ def section(result: Result) -> list[str]:
         for p in result["measured"]
     ]
     return [
-        f"p(r) = P(Bin({VALUES}, r) ≥ {NEEDED}), and sketches of {VALUES} independent permutations of real "
-        f"documents' word {WIDTH}-shingles: pairs with their exact resemblance, and the share of them that "
+        f"The model is p(r) = P(Bin({VALUES}, r) ≥ {NEEDED}). It is compared with sketches of {VALUES} independent "
+        f"permutations of word {WIDTH}-shingles of real documents: for pairs of known resemblance, the share that "
         f"reaches the threshold, over {SEEDS} draws of permutations.",
         "",
         "![Chance of reaching 90 of 100 by resemblance](papers/mz-fig12-3.svg)",
         "",
         *table(("r", "quoted", "p(r)", "right"), rows),
         f"Errata E24: {SAYS['0.9']} is p({MEANT}) = {result['meant']:.4f}; at r = 0.9 "
-        f"{1 - result['quoted']['0.9']:.0%} of pairs are missed. E25: {result['quoted']['0.5']:.1e} at 0.5. "
-        "E26: the other two are right. E27: the curve passes high r, and “share 90” and “more than 90” are "
-        "two tests. E28: the minimum of the union must lie in the intersection.",
+        f"{1 - result['quoted']['0.9']:.0%} of pairs are missed. E25: at r = 0.5 it is {result['quoted']['0.5']:.1e}. "
+        "E26: the other two values are right. E27: the curve accepts high r, and “share 90” and “more than 90” "
+        "are two different tests. E28: the minimum of the union must be in the intersection.",
         "",
         *table(("mean resemblance", "pairs", "p(r)", "measured"), more),
     ]
@@ -150,8 +150,8 @@ def claims(result: Result) -> list[Claim]:
             "binomial",
             f"within {off:.3f} of it",
             "yes" if off < 0.05 else "partly" if off < 0.1 else "no",
-            "one draw of permutations serves all documents, so pairs of a family pass or fail together; "
-            "over several draws that evens out",
+            "all documents share one draw of permutations, so pairs of a family pass or fail together; the mean "
+            "of several draws has less of this",
         ),
         Claim(
             "MZ 12.3",

@@ -36,16 +36,25 @@ PAGE = Path(__file__).parent.parent / "docs" / "inside" / "papers.md"
 OPENING = """\
 # The papers, measured again
 
-Written by `make papers` from `papers/results/*.json`; every measured number below comes from those files, which name
-machine, versions, commit and options. Seeds are fixed, so all but speeds comes out the same again. Sources: **SL**
-Sood and Loguinov, CIKM 2011, with its slides **CS**; **MK** Manku, Jain and Das Sarma, WWW 2007; **MZ** Mitzenmacher's
-lecture notes on near duplicate documents; **US** lecture slides on de-duplication (USC). Errata E1 to E44 are
-corrections to what they print, named where they matter.
+This page compares what the papers print with what we measured. `make papers` writes it from `papers/results/*.json`.
+Every measured number comes from those files, which also name the machine, the versions, the commit and the options.
+Seeds are fixed: if you run it again, all numbers except speeds are the same.
 
-Text is that of the labelled sets (documentation in many languages and revisions, government pages judged by people,
-licences, short manual pages, HTML variants), edited copies of these documents, and text generated from them for scale.
-Timing runs use uniform codes whose planted neighbours have the differing bits and margins of real near pairs.
-[Decision 0022](decisions/0022-papers.md) says how pairs are chosen and when a statement counts as held.
+The sources are:
+
+- **SL**: Sood and Loguinov, CIKM 2011, and its slides **CS**
+- **MK**: Manku, Jain and Das Sarma, WWW 2007
+- **MZ**: Mitzenmacher's lecture notes on near duplicate documents
+- **US**: lecture slides on de-duplication (USC)
+
+"Printed" means: what the source says. "Here" means: what we measured. E1 to E44 are errata, that is, mistakes in the
+sources and their corrections; each is named where it matters.
+
+The text comes from the labelled sets (documentation in many languages and revisions, government pages judged by people,
+licences, short manual pages, variants of HTML pages), from edited copies of these documents, and from text that was
+generated from them to have more of it. Timings use uniform codes. Each neighbour that is planted among them has the
+differing bits and the margins of a real near pair. [Decision 0022](decisions/0022-papers.md) says how pairs are chosen
+and when a statement counts as held.
 
 ## What held and what did not
 """
@@ -59,9 +68,9 @@ def text() -> str:
     tally = Counter(claim.held for claim in claims)
     lines = [
         OPENING,
-        f"Of {len(claims)} statements {tally['yes']} held, {tally['partly']} in part, and {tally['no']} did "
-        f"not. A number held when it is within a factor of {CLOSE:g} of the printed one or better, in part "
-        f"within {NEAR:g}; other rules are in the scripts.",
+        f"Of {len(claims)} statements, {tally['yes']} held, {tally['partly']} held in part, and {tally['no']} did "
+        f"not hold. A number held if it is better than the printed one or within a factor of {CLOSE:g} of it. It "
+        f"held in part if it is within a factor of {NEAR:g}. For other statements the scripts have the rule.",
         "",
         *(line for held, title in VERDICTS.items() for line in _verdict(title, held, claims)),
         *_where(list(kept.values())),

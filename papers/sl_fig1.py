@@ -117,19 +117,19 @@ def section(result: Result) -> list[str]:
         "beyond 4 sd",
     )
     return [
-        "Printed: W_1 of 70M pages looks like a Laplace distribution, and W(u) - W(v) of random pages has "
-        "twice its variance, is a little closer to Gauss and keeps exponential tails. Here: all 64 bits of "
-        f"{result['documents']:,} documents, in standard deviations, so that ways to weigh can be laid over "
-        "each other.",
+        "Printed: W_1 of 70M pages looks like a Laplace distribution. W(u) - W(v) of random pages has twice "
+        "its variance, is a little closer to a Gauss distribution and keeps exponential tails. Here: all 64 bits "
+        f"of {result['documents']:,} documents. The unit is the standard deviation, so that the weightings can be "
+        "drawn in one plot.",
         "",
         "![Densities of weights and of their differences](papers/sl-fig1.svg)",
         "",
         *table(head, rows),
-        "Scaled to length 1, every document's W has variance 1 whatever its words, and what is left is "
-        "close to Gauss. The Laplace shape comes back where documents differ in scale: TF-IDF of shares of "
-        "words, or plain sums. It is a mixture over documents, not a property of TF-IDF; scaling a document "
-        "changes none of its bits, so nothing after it depends on which was meant. Errata E9: a bit of 1 "
-        "adds, a bit of 0 subtracts.",
+        "If each document is scaled to length 1, its W has variance 1 for any words, and the distribution is "
+        "close to Gauss. The Laplace shape returns where documents differ in scale, as with TF-IDF of shares of "
+        "words or with plain sums. So the shape comes from mixing documents of different scale, not from TF-IDF. "
+        "Scaling a document changes none of its bits, so later results do not depend on which scale the paper "
+        "used. Erratum E9: a bit of 1 adds, a bit of 0 subtracts.",
         "",
     ]
 
@@ -153,7 +153,7 @@ def claims(result: Result) -> list[Claim]:
             "2",
             f"{min(ratios):.2f} to {max(ratios):.2f}",
             agrees(ratios, [2] * len(ratios)),
-            "a little less, for documents of one collection share words",
+            "it is a little less, because documents of one collection share words",
         ),
     ]
 

@@ -107,18 +107,19 @@ def section(result: Result) -> list[str]:
     )
     head = ("distance", "pairs from", "pairs", "first flip", *(f"{share:.0%}" for share in SHARES))
     return [
-        "Flip sets of exactly as many bits as differ, in the order of the volatility heap over all 64 bits, "
-        "cost = sum of |W|, against random order. Printed flips at 50% and 80% are worked out from the "
-        "printed ratios. No more than four pairs count for one document.",
+        "How many sets of bits have to be flipped until one turns the first code of a pair into the second. Sets "
+        "have exactly as many bits as differ. They are tried in the order of the volatility heap over all 64 bits "
+        "(the cost of a set is its sum of |W|), or in random order. The printed flips at 50% and 80% are computed "
+        "from the printed ratios. At most four pairs of one document count.",
         "",
         "![Share of pairs found by flips tried, and the ratio to random order](papers/sl-fig3.svg)",
         "",
         *table(head, rows, left=2),
-        "The last column is the worst pair of thousands and grows with their number: a code whose weakest "
-        "bits held while a firm one fell. Leaving out pages under 5 KB, as the paper did, takes it from "
-        f"{whole} to {large} at distance 1, 2 and 3; small pages have few words and margins that say little. "
-        "Errata E1 and E2: algorithm 2 as printed never ends, and without a `break` repeats sets; E44: only "
-        "the order of probabilities matters, and sums of |W| give it.",
+        "The last column is the worst of thousands of pairs, so it grows with their number. In such a pair the "
+        "weakest bits are equal and a strong bit differs. Without pages under 5 KB, which the paper left out "
+        f"too, it falls from {whole} to {large} at distance 1, 2 and 3: small pages have few words, so their "
+        "margins say little. Errata E1 and E2: algorithm 2 as printed never ends, and repeats sets because a "
+        "`break` is missing. E44: only the order of probabilities matters, and sums of |W| give this order.",
         "",
     ]
 
@@ -135,9 +136,9 @@ def claims(result: Result) -> list[Claim]:
                 ", ".join("-" if k is None else f"{k:g}" for k in known),
                 ", ".join(f"{m:.3g}" for m in mine),
                 agrees(mine, known, "high"),
-                "real pairs without small pages; the worst of them decides 100%"
+                "measured on real pairs without small pages; for 100% recall the worst pair decides"
                 if share == "1.0"
-                else "real pairs without small pages: weak bits flip first there too",
+                else "measured on real pairs without small pages: weak bits flip first there too",
             )
         )
     return found

@@ -76,16 +76,17 @@ def section(result: Result) -> list[str]:
     neighbours = ", ".join(f"{v['neighbours']:.1f}" for v in result["populations"].values())
     return [
         f"How many flips of the top t bits PSM must try, likeliest first, to find {result['recall']:.0%} of "
-        "what an exact search at radius 3 finds: of pairs in mode `all`, of queries with a neighbour in "
-        "mode `first`. Pairs with equal codes are found without a flip and left out, which makes these "
-        "numbers larger than with them.",
+        "what an exact search at radius 3 finds. Mode `all` counts pairs, mode `first` counts queries that have a "
+        "neighbour. Pairs with equal codes are left out, because they are found without a flip. With them the "
+        "numbers would be smaller.",
         "",
         "![Flips for 95% recall by header width](papers/sl-fig5.svg)",
         "",
         *table(("mode", "pairs from", "of", *(f"t = {t}" for t in HEADERS)), rows, left=2),
-        f"Mode `first` is easier the more neighbours a query has: {neighbours} on average in these. "
-        "Figure 5(b), time by t, is under table 2. Errata E7: the terms left out are those of equation 19; "
-        "E13: a header of t bits ends the left branch at t, not b.",
+        "Mode `first` needs fewer flips if queries have more neighbours. In the four kinds of pairs a query has "
+        f"{neighbours} neighbours on average. Figure 5(b), time by t, is under table 2. Errata E7: the terms that "
+        "the paper leaves out are those of equation 19. E13: with a header of t bits the left branch ends at t, "
+        "not at b.",
         "",
     ]
 
@@ -103,8 +104,8 @@ def claims(result: Result) -> list[Claim]:
                 " to ".join(map(str, ends)),
                 "; ".join(f"{a} to {b}" for a, b in mine.values()),
                 agrees(mine[names[1]], ends, "low"),
-                "judged by the second, real pairs without small pages as in the paper; the other three are "
-                "as in the table",
+                "judged by the second of the four kinds of pairs below: real pairs without small pages, as in "
+                "the paper",
             )
         )
     return found

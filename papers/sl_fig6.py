@@ -96,15 +96,16 @@ def section(result: Result) -> list[str]:
         for name, v in result["collections"].items()
     )
     return [
-        "P(h) and R(h) of equations 24 and 25 over all pairs of a collection, similar meaning cosine >= "
-        f"{result['threshold']} of TF-IDF. Near distances are sampled in full or up to {EACH:,} pairs each "
-        f"and weighed by their number, far pairs at random ({sizes}).",
+        "P(h) and R(h) of equations 24 and 25 over all pairs of a collection. Two documents are similar if the "
+        f"cosine of their TF-IDF is {result['threshold']} or more. At each small distance up to {EACH:,} pairs are "
+        "drawn and weighted by how many there are; farther pairs are drawn at random. The collections: "
+        f"{sizes}.",
         "",
         "![Precision, recall and mean cosine by distance](papers/sl-fig6.svg)",
         "",
         *table(("collection", "h", "P(h)", "R(h)", "mean cosine at h", "cos(π h / 64)"), rows),
-        f"At cosine {result['threshold']} itself {result['model_distance_at_threshold']:.1f} of 64 bits "
-        f"differ on average and radius 3 catches {result['model_recall_at_threshold']:.1%} of pairs: a "
+        f"At a cosine of exactly {result['threshold']}, {result['model_distance_at_threshold']:.1f} of 64 bits "
+        f"differ on average, and radius 3 finds {result['model_recall_at_threshold']:.1%} of the pairs. So a "
         "recall of one half at radius 3 is possible only where most similar pairs are far above the "
         "threshold. Errata E10: q = 1 - θ/π is about (cos θ + 1)/2 only near a right angle; E12: 4.9 "
         "quadrillion counts ordered pairs; E41: the binomial model needs bits that are mutually "
@@ -128,7 +129,7 @@ def claims(result: Result) -> list[Claim]:
             "3",
             ", ".join(map(str, crossings)),
             agrees(crossings, [3] * len(crossings)),
-            "where they cross is a property of the collection, of how many of its similar pairs are nearly equal",
+            "where they cross depends on the collection: on how many of its similar pairs are nearly equal",
         ),
         Claim(
             "SL fig. 6b",
@@ -136,8 +137,8 @@ def claims(result: Result) -> list[Claim]:
             "0.95 and 0.89",
             "; ".join(f"{a:.2f} and {b:.2f}" for a, b in cosines),
             "yes" if fits == {"yes"} else "no" if fits == {"no"} else "partly",
-            f"judged by 1 - cosine; the model cos(π H / 64) has {model[1]:.3f} and {model[3]:.3f}; what pulled the "
-            "printed means lower the paper does not say",
+            f"judged by 1 - cosine; the model cos(π H / 64) has {model[1]:.3f} and {model[3]:.3f}; the paper does "
+            "not say why the printed means are lower",
         ),
     ]
 

@@ -72,15 +72,16 @@ def section(result: Result) -> list[str]:
     flips = [row.get("flips", "") for row in result["rows"] if row["design"] == "PSM"]
     rows.append(("PSM", "flips k(d)", *flips))
     return [
-        "µs a query, one core, designs as printed, t = d for PSM with the k(d) that gives 95% of planted "
-        "neighbours. The paper prints curves without numbers; its claim is their shape. The last column, "
-        "60M codes, is from a run of the benchmarks.",
+        "Microseconds a query on one core, with the designs as printed. PSM has t = d and the number of flips "
+        "k(d) that finds 95% of the planted neighbours. The paper prints curves without numbers, so only their "
+        "shape can be compared. The last column, 60M codes, is from a run of the benchmarks.",
         "",
         "![Time of a query by stored codes](papers/sl-fig7.svg)",
         "",
         *table(("design", "mode", *(f"d = {size:.3g}" for size in sizes)), rows, left=2),
         f"Errata E6: the scan becomes exponential beyond d = gb/(g+h), {64 / 4:g} and {2 * 64 / 5:g}, "
-        "printed with b + h below the line.",
+        "but "
+        "the printed denominator is b + h.",
         "",
     ]
 
@@ -97,12 +98,12 @@ def claims(result: Result) -> list[Claim]:
     return [
         Claim(
             "SL fig. 7",
-            "BPHS with 4 tables grows much faster with d than PSM (a query at 60M codes over one at a "
-            "sixteenth or less)",
-            "exponential against almost linear",
+            "the cost of BPHS with 4 tables grows much faster with d than that of PSM (a query at 60M codes "
+            "over one at a sixteenth or less)",
+            "exponential, PSM almost linear",
             f"BPHS 4 {four:.1f}, BPHS 10 {ten:.1f}, PSM {psm:.1f}",
             "yes" if shape and four > 1.2 * psm else "partly" if shape else "no",
-            "buckets of 2^(d-16) codes are scanned, while PSM pays for flips and cache misses; "
+            "BPHS scans buckets of 2^(d-16) codes, while PSM pays for flips and cache misses; "
             + (
                 f"PSM is ahead from d = {crossed[0]:.3g} on"
                 if crossed

@@ -61,8 +61,8 @@ def section(result: Result) -> list[str]:
         for flips in (5, 10)
     ]
     return [
-        "The same steps read the other way round: the share found with k flips as the header grows with the "
-        "collection.",
+        "The same measurement as figure 5, seen from the other side: which share is found with k flips when the "
+        "header becomes wider with the collection.",
         "",
         "![Relative recall at a fixed number of flips](papers/sl-fig8.svg)",
         "",
@@ -82,12 +82,12 @@ def claims(result: Result) -> list[Claim]:
         found.append(
             Claim(
                 "SL fig. 8",
-                f"with k = {flips} recall stays at or above, mode {mode}, t up to 26",
+                f"the least recall with k = {flips}, mode {mode}, t up to 26",
                 f"{least:.2f}",
                 "; ".join(f"{value:.2f}" for value in mine),
                 held,
-                "lowest over t, in the four kinds of pairs, judged by the second; equal codes, found for "
-                "nothing, are left out",
+                "the lowest over t in each of the four kinds of pairs, judged by the second; equal codes are left "
+                "out, because they need no flip",
             )
         )
     return found

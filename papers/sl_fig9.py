@@ -142,20 +142,20 @@ def section(result: Result) -> list[str]:
         )
 
     return [
-        "A batch of m queries against a sorted file of uniform codes. BPHS builds its 4 tables on the "
-        "queries and streams the file past them; PSM reads chunks of m codes, builds a header table on each "
-        "and asks it all queries with t = log2 m. Printed, for 60M stored: BPHS stays at "
+        "A batch of m queries is searched in a sorted file of uniform codes. BPHS builds its 4 tables from the "
+        "queries and looks up each code of the file in them. PSM reads m codes at a time, builds a header table "
+        "from them with t = log2 m, and looks up all queries in it. Printed, for 60M stored codes: BPHS remains at "
         f"{PRINTED['BPHS'][0]}K/s, PSM rises from {PRINTED['PSM all'][0]} to {PRINTED['PSM all'][1]}K/s "
         f"(all) and from {PRINTED['PSM first'][0]} to {PRINTED['PSM first'][1]}K/s (first). BPHS is as "
         "printed, with sorted tables in memory; PSM is the library's batch search with a heap of flips; "
-        "`our BPHS` has tables by address. All in CPU seconds, reading included.",
+        "`our BPHS` has tables by address. All rates are per CPU second and include reading.",
         "",
         "![Batch throughput by batch size and by stored codes](papers/sl-fig9.svg)",
         "",
         *lines("by_batch", "log2_batch"),
         *lines("by_stored", "log2_stored"),
-        "Errata E8: equation 17 lacks a δ_S and equation 23 a k; E11: by the printed curves PSM is 6.8 and "
-        "13.2 times BPHS at 10M.",
+        "Errata E8: a δ_S is missing in equation 17 and a k in equation 23. E11: by the printed curves PSM is "
+        "6.8 and 13.2 times as fast as BPHS at 10M.",
         "",
     ]
 
@@ -172,21 +172,21 @@ def claims(result: Result) -> list[Claim]:
     return [
         Claim(
             "SL fig. 9a",
-            "PSM gains from larger batches while BPHS stays level (largest over smallest batch)",
+            "PSM gains from larger batches and BPHS does not (speed of the largest over the smallest batch)",
             "BPHS 1, PSM 5.3 and 7.3",
             f"BPHS {rise[0]:.1f}, PSM {rise[1]:.1f} and {rise[2]:.1f}",
             "yes" if rise[1] > 2 and rise[0] < 1.5 else "partly" if rise[1] > 2 else "no",
-            "each batch reads the whole file once, so BPHS gains too as long as a search in tables on the "
-            "queries stays in the cache",
+            "each batch reads the whole file once, so BPHS gains too, as long as the tables of the queries fit "
+            "in the cache",
         ),
         Claim(
             "SL fig. 9a",
-            "PSM over BPHS at the largest batch, all and first",
+            "how many times faster PSM is than BPHS at the largest batch, modes all and first",
             " and ".join(map(str, AT_LARGEST)),
             f"{ratio[0]:.1f} and {ratio[1]:.1f}",
             agrees(ratio, AT_LARGEST, "high"),
-            "half of the queries have no match and stay to the end in mode first; BPHS with tables by "
-            f"address reaches {ours:.1f} times PSM all",
+            "half of the queries have no match, so mode first cannot stop early for them; BPHS with tables by "
+            f"address has {ours:.1f} times the speed of PSM all",
         ),
         Claim(
             "SL fig. 9b",
@@ -194,8 +194,8 @@ def claims(result: Result) -> list[Claim]:
             "constant",
             f"within a factor {spread['BPHS']:.2f} for BPHS, {spread['PSM all']:.2f} for PSM",
             agrees(list(spread.values()), [1, 1]),
-            "every stored code is read once for each batch; making flips and tables for the batch comes on "
-            "top, and weighs on short files",
+            "every stored code is read once for each batch; the flips and tables of the batch cost time as well, "
+            "which matters more for short files",
         ),
     ]
 

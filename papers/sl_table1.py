@@ -64,9 +64,9 @@ def section(result: Result) -> list[str]:
     return [
         f"One core does {rates['cosine'] / 1e6:.2f}M cosines ({RATES['cosine'] / 1e3:.0f}K printed) and "
         f"{rates['hamming'] / 1e9:.2f}G distances ({RATES['hamming'] / 1e6:.0f}M printed) a second, "
-        "measured; times are worked out from these for n (n - 1) / 2 pairs. A document has "
-        f"{result['features']:.0f} features here, 141 there. The printed last row was worked out for 2^30 "
-        "documents (erratum E3) and is given here for the 2^33 it names.",
+        "measured. The times in the table are computed from these rates for n (n - 1) / 2 pairs. A document has "
+        f"{result['features']:.0f} features here and 141 in the paper. The last row of the paper says 2^33 documents "
+        "but was computed for 2^30 (erratum E3); here it is computed for 2^33.",
         "",
         *table(head, rows),
     ]
@@ -78,11 +78,11 @@ def claims(result: Result) -> list[Claim]:
     return [
         Claim(
             "SL table 1",
-            "distances are so many times cheaper than cosines",
+            "how many times cheaper a distance is than a cosine",
             f"{told:,.0f}",
             f"{mine:,.0f}",
             "yes" if mine >= told / 1.5 else "partly" if mine >= told / 10 else "no",
-            "sorted features are merged and vectors compare many codes at once, so both are faster than in 2011",
+            "both are faster than in 2011: sorted features are merged, and vector instructions compare many codes",
         ),
         Claim(
             "SL table 1",
@@ -90,7 +90,7 @@ def claims(result: Result) -> list[Claim]:
             duration(PRINTED["8B"][1] * 64),
             duration(result["rows"]["8B"]["seconds"][1]),
             "yes" if result["rows"]["8B"]["seconds"][1] > YEAR else "no",
-            "brute force stays out of reach",
+            "brute force is still too slow",
         ),
     ]
 

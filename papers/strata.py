@@ -1,5 +1,5 @@
 """Pairs sampled by distance: near ones are rare among all pairs, so each distance is drawn on its own and weighed by
-how many pairs it stands for. Sums of weights are then unbiased estimates of counts over all pairs."""
+how many pairs it represents. Sums of weights are then unbiased estimates of counts over all pairs."""
 
 from __future__ import annotations
 

@@ -160,14 +160,22 @@ def section(result: Result) -> list[str]:
     ]
     return [
         *table(("from", "example", "printed", "here", "same", "note"), rows, left=6),
-        "Other errata of the slides: E16 a sign that does not matter; E29 five approaches are listed as "
-        "four; E30 SHA-2 has 224 to 512 bits; E31 Hamming distance compares fingerprints, it makes none; "
-        "E33 the lowest value, not bit; E34 one equal minimum is one place of the sketch, not similarity; "
-        "E35 places are compared, not sets; E36 a sketch of 200 is an estimate, and a pair at J = 0.8 "
-        f"reaches 80% of its places with probability {result['passes_at_0.8']:.2f}; E40 rotating, sorting "
-        "and checking neighbours takes O(B n log n) and may miss pairs; E14 and E15 the heap pushes two "
-        "children of what it pops, the right one only for a last gap of exactly 2; E37 sketches are "
-        "Broder's; E38 simhash follows cosine, not Jaccard; E39 k stands for two things.",
+        "Other errata of the slides:",
+        "",
+        "- E14, E15: the heap pushes two children of the set that it pops, the right one only if the last gap is 2.",
+        "- E16: one sign is wrong, without consequences.",
+        "- E29: the slides list five approaches and call them four.",
+        "- E30: SHA-2 has 224 to 512 bits.",
+        "- E31: Hamming distance compares fingerprints; it does not make them.",
+        "- E33: the sketch takes the lowest value, not the lowest bit.",
+        "- E34: one equal minimum means that one value of the sketch agrees; it is not the similarity.",
+        "- E35: the values of two sketches are compared position by position, not as sets.",
+        "- E36: a sketch of 200 values is an estimate. A pair with J = 0.8 agrees in 80% of the values with "
+        f"probability {result['passes_at_0.8']:.2f}.",
+        "- E37: sketches were introduced by Broder.",
+        "- E38: simhash estimates the cosine, not Jaccard.",
+        "- E39: k has two meanings.",
+        "- E40: rotating, sorting and checking neighbours takes O(B n log n) and may miss pairs.",
         "",
     ]
 
@@ -182,7 +190,7 @@ def claims(result: Result) -> list[Claim]:
             f"{len(result['rows'])} examples",
             f"{same} the same",
             "yes" if not apart else "partly",
-            f"not the same: {'; '.join(apart)}" if apart else "all of them",
+            f"these differ: {'; '.join(apart)}" if apart else "all agree",
         )
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ settings.register_profile("sanitize", parent=settings.get_profile("default"), ma
 settings.register_profile("soak", parent=settings.get_profile("default"), max_examples=2000)
 settings.load_profile("default")
 
-# Whoever runs the tests in the background ignores Ctrl-C, and so would every process that they start and interrupt.
+# Tests that run in the background ignore Ctrl-C, and so would every process that they start and interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -42,7 +43,7 @@ def cpu(request: pytest.FixtureRequest) -> Iterator[_core.Cpu]:
 
 @pytest.fixture(scope="session", autouse=True)
 def surroundings() -> Iterator[None]:
-    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short. And
+    """What commands print depends on the terminal of the person who runs the tests: on a dumb one lines are short. And
     what tests start does not outlive them, even if they are killed."""
     mark_children()
     with pytest.MonkeyPatch.context() as patch:
@@ -97,6 +98,20 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def redis_server() -> str:
     """The server's program; tests start their own on a free port."""
     return engine("redis-server", "redis-server")
+
+
+@pytest.fixture(scope="session")
+def datatrove() -> None:
+    """The package, with what its JSONL reader needs."""
+    for package in ("datatrove", "orjson"):
+        if importlib.util.find_spec(package) is None:
+            not_run(f"the package {package} is not installed", "pip install 'neardup[datatrove]'")
+
+
+@pytest.fixture(scope="session")
+def daft() -> None:
+    """The package. It is not in the extra `test`: it has 150 MB and wants an older pyarrow than the other tests use."""
+    pytest.importorskip("daft", reason="daft is not installed (pip install 'neardup[daft]')")
 
 
 @pytest.fixture(scope="session")

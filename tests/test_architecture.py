@@ -1,5 +1,6 @@
 """ARCHITECTURE.md says where things are; what it names must exist."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -37,3 +38,13 @@ def test_the_layers_are_those_of_the_test():
 
     drawn = PAGE.split("```text")[1].split("```")[0].strip().splitlines()
     assert [set(line.split()[1:]) for line in drawn] == [set(layer) - {"sample"} for layer in LAYERS]
+
+
+def test_class_names_occur_once() -> None:
+    """A name that two modules use for two things makes a reader guess which one is meant."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "src/neardup").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}

@@ -86,7 +86,7 @@ def test_files_tables_and_lists_are_the_same(tmp_path):
     wanted = told(nd.dedup(documents, fixed))
     assert told(nd.dedup(tmp_path / "in" / "a.jsonl", fixed)) == wanted
     assert np.array_equal(nd.dedup(documents).kept, nd.dedup(tmp_path / "in" / "a.jsonl").kept)
-    scored = nd.Config(keep=nd.Keep("longest", source="host"), seed=5)  # read with fields, not in columns
+    scored = nd.Config(keep=nd.Keep("longest", source="id"), seed=5)  # read with fields, not in columns
     assert told(nd.dedup(tmp_path / "in" / "a.jsonl", scored)) == wanted
     import pandas
 
@@ -226,7 +226,7 @@ def test_many_short_texts_in_little_room():
 
 
 def test_pages_without_text_are_told_and_not_written(tmp_path):
-    """What is written are the documents that stay, also behind one that could not be read."""
+    """The kept documents are written, also those after one that could not be read."""
     pytest.importorskip("resiliparse")
     page = "<html><body><p>This is the main text of page {}, with words of its own. {}</p></body></html>"
     texts = [page.format(i, " ".join(f"w{i}x{j}" for j in range(80))) for i in range(4)]
@@ -238,7 +238,7 @@ def test_pages_without_text_are_told_and_not_written(tmp_path):
     assert result.ids == ("0", "1", "2", "3", "4") and result.kept.tolist() == [0, 2, 3]
     assert [(one.row, one.id, one.reason) for one in result.rejected] == [(1, "1", "no text")]
     assert result.dropped == [nd.result.Dropped(4, 3, 1.0)] and result.documents == 4
-    assert result.failed == 1 and "1 gave no text" in result.summary()
+    assert result.failed == 1 and "5 rows read: 4 documents, 1 rejected\n    HTML:" in result.summary()
     assert result.write(tmp_path / "out.jsonl") == 3
     assert [d.id for d in nd.read(tmp_path / "out.jsonl").documents()] == ["0", "2", "3"]
 
@@ -256,3 +256,11 @@ def test_wrong_settings():
     for wrong in ({"keep": 5}, {"memory": "much"}, {"memory": 0}, {"threads": 0}, {"floor": 0.9}):
         with pytest.raises((ConfigError, ValueError)):
             nd.dedup(["x"], **wrong)
+
+
+def test_files_of_which_nothing_can_be_read_are_an_error(tmp_path):
+    (tmp_path / "a.jsonl").write_text("no\nno\n")
+    with pytest.raises(nd.DataError, match="nothing could be read: 2 of 2 rows were rejected"):
+        nd.dedup(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").write_text("")
+    assert len(nd.dedup(tmp_path / "b.jsonl")) == 0, "an empty file was read whole"

@@ -3,7 +3,7 @@
 In README.md and docs/, one file is one story: its blocks share a namespace and an empty folder. A block tagged
 `python` is executed, and a block tagged `output` right after it is what it prints. In a `console` block the lines
 after `$ ` are run by the shell and the other lines are what they print. A line of `...`, or a `...` within a line,
-stands for anything. Whatever cannot run here is tagged `text`. The port that pages name is replaced by a free one, and
+matches anything. Whatever cannot run here is tagged `text`. The port that pages name is replaced by a free one, and
 what a page has started is gone when its test ends.
 """
 
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.command_server import command_folder
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -33,8 +34,13 @@ GENERATED = {"docs/inside/benchmarks.md", "docs/inside/benchmarks-pipeline.md"}
 
 PORT = "8765"  # in pages that serve something
 
-# Pages that start something beside Python: the fixture that has it, or skips.
-ENGINES = {"docs/how-to/spark.md": "java", "docs/how-to/shared-index.md": "redis_server"}
+# Pages that need something beside Python and our own packages: the fixture that has it, or skips.
+ENGINES = {
+    "docs/how-to/daft.md": "daft",
+    "docs/how-to/datatrove.md": "datatrove",
+    "docs/how-to/shared-index.md": "redis_server",
+    "docs/how-to/spark.md": "java",
+}
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,9 @@ def end_processes(names: dict[str, object]) -> None:
 def run_console(text: str, folder: Path, group: int) -> None:
     """Each command of the block, and what the page shows it to print."""
     environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join(
+            [str(command_folder()), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }

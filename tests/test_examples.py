@@ -32,20 +32,59 @@ TELLING = {
     "dataframe.py": r"^287 rows, 196 kept$",
     "embeddings.py": r"^100 candidates, 100 verified, 1900 of 2000 vectors kept$",
     "hugging_face_dataset.py": r"^287 rows, 196 kept, columns id, url, title, text$",
-    "keep_the_newest.py": r"^longest  keeps v1\nfirst    keeps v1\nlast     keeps v2\nscore    keeps v3$",
+    "keep_the_newest.py": r"^longest  keeps v1\nfirst    keeps v1\nlast     keeps v2\nnewest   keeps v3$",
     "repeated_passages.py": r"^  38 times: Saltmarsh Gazette",
     "short_texts.py": r"^5 words      0 of 4 dropped\n2 words      1 of 4 dropped\n4 characters 2 of 4 dropped$",
     "source_code.py": r"^vendor/sort\.py is a copy of sort\.py: similarity 0\.93\nkept: sort\.py, reverse\.py$",
+    "find_a_passage.py": r"^1 exact and 1 near of 3 documents$",
+    "fleet_on_redis.py": r"^second worker: a duplicate of https://example.org/ferry$",
+    "folder.py": r"^old/ferry.md is dropped: the same words as ferry.txt, which is kept$",
+    "less_memory.py": r"^the same result: True$",
+    "many_languages.py": r"^kept: ja-2, de-1, ar-1$",
+    "plagiarism.py": r"^85% of essay is in book, the longest passage has 39 words$",
+    "review_and_audit.py": r"^196 documents are kept, and 197 after the decision to keep both$",
+    "service.py": r"^a is new\nb is a duplicate of a\nc is new$",
+    "spark_dataframe.py": r"^kept: a, c$",
     "simhash_with_idf.py": r"^cosine 0\.9 means 9\.2 bits on average, cosine 0\.99 2\.9$",
 }
+
+
+# Examples that start something beside Python: the fixture that has it, or skips.
+ENGINES = {"fleet_on_redis.py": "redis_server", "spark_dataframe.py": "java"}
+# The tasks of the documentation, by their pages in docs/how-to.
+TASKS = [
+    *("folder", "dataframe", "hugging-face", "daily-batch", "contamination", "keep-the-newest", "review"),
+    *(
+        "find-a-passage",
+        "containment",
+        "source-code",
+        "short-texts",
+        "languages",
+        "warc",
+        "scrapy",
+        "service",
+    ),
+    *("deploy", "shared-index", "spark", "embeddings", "search", "memory"),
+]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_has_a_script(task):
+    page = (EXAMPLES.parent / "docs" / "how-to" / f"{task}.md").read_text("utf-8")
+    named = re.findall(r"\]\(\.\./\.\./examples/(\w+\.py)\)", page)
+    assert named and set(named) <= set(TELLING)
 
 
 def test_every_example_is_tested():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(TELLING)
 
 
-@pytest.mark.parametrize("name", TELLING)
-def test_example(name, tmp_path):
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in ENGINES else ()) for name in TELLING]
+)
+def test_example(name, tmp_path, request):
+    if name in ENGINES:
+        request.getfixturevalue(ENGINES[name])
     done = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / name],
         cwd=tmp_path,

@@ -1,16 +1,19 @@
 """Imports go one way: a module may import from its own layer's package or from layers below, never from above."""
 
 import ast
+import graphlib
 from pathlib import Path
 
 import pytest
+
+from neardup.config.kinds import _BUILT_IN
 
 SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 
 # From the top down. Names are modules or folders directly under neardup; those on one line may import each other.
 LAYERS = [
     ["cli"],
-    ["http", "pages", "spark", "scrapy"],
+    ["http", "pages", "spark", "stages", "scrapy"],
     ["findings", "index", "passages", "evaluate"],
     ["pipeline", "config", "dedup", "result"],
     ["clusters", "compare", "search"],
@@ -68,3 +71,70 @@ def test_public_names_are_declared(path):
 def test_no_drawer_modules():
     drawers = {"utils", "util", "helpers", "common", "misc", "manager", "factory"}
     assert not {path.stem for path in MODULES} & drawers
+
+
+# `Idf.fit` and `Phrases.fit` count single words unless they get other features, and those hold an Idf and Phrases.
+MUTUAL = {
+    ("neardup.features.weights", "neardup.features.shingles"),
+    ("neardup.features.phrases", "neardup.features.shingles"),
+}
+
+
+def module_name(path: Path) -> str:
+    parts = ("neardup", *path.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def run_imports(path: Path, known: set[str]) -> set[str]:
+    """The modules that a module imports, also late inside a function; not those that only type checkers see."""
+    tree = ast.parse(path.read_text())
+    typing = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in typing:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                found.add(full if full in known else node.module)
+    return found & known - {module_name(path), "neardup"}
+
+
+def test_no_modules_import_each_other():
+    known = {module_name(path) for path in MODULES}
+    graph = {
+        name: {other for other in run_imports(path, known) if (name, other) not in MUTUAL}
+        for path in MODULES
+        if (name := module_name(path))
+    }
+    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+# Code that takes any search method, and what it may still name: defaults of its own, and an exact search beside it.
+ANY_METHOD = ("cli", "findings", "http", "index", "passages", "pipeline", "scrapy", "spark")
+NAMED = {
+    "cli/curve.py": {"LSH"},  # the command that draws the curves of bands
+    "cli/index_options.py": {"Compact"},  # the default of `--radius`
+    "index/recipe.py": {"Compact"},  # the default of an index without a config
+    "index/tables.py": {"Compact"},  # the tables for a radius, where the method brings none, and those of ids
+    "pipeline/trace.py": {"LSH", "PSM"},  # the page that explains these two methods step by step
+    "pipeline/within_radius.py": {"Scan"},  # an exact search beside the method
+    "spark/hamming.py": {"Join"},  # codes of one bundle within a radius
+    "spark/queries.py": {"Compact"},  # the exact search that a calibration needs
+}
+
+
+def test_a_search_method_is_used_through_its_interface():
+    """No stage knows a method by its class or its name: a new one is one file."""
+    methods = {place.split(":")[1] for place in _BUILT_IN.values() if ".search." in place}
+    assert {"LSH", "PSM", "Inverted", "BPHS"} <= methods
+    found = {}
+    for path in (p for folder in ANY_METHOD for p in (SOURCE / folder).rglob("*.py")):
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in tree}
+        if names & methods:
+            found[path.relative_to(SOURCE).as_posix()] = names & methods
+    assert found == NAMED

@@ -29,7 +29,6 @@ PUBLIC = {
         "Keep",
         "LSH",
         "MinHash",
-        "MissingExtra",
         "NeardupError",
         "Normalize",
         "PSM",
@@ -39,6 +38,7 @@ PUBLIC = {
         "Shingles",
         "Simhash",
         "Templates",
+        "Vectors",
         "Words",
         "__version__",
         "apply",
@@ -54,7 +54,16 @@ PUBLIC = {
         "summarize",
     ],
     "neardup.clusters": ["Clusters", "Collapsed", "Fold", "Keep", "cluster", "collapse"],
-    "neardup.compare": ["Containment", "Cosine", "Explanation", "Jaccard", "Pairs", "Span"],
+    "neardup.compare": [
+        "Containment",
+        "Cosine",
+        "Edit",
+        "Explanation",
+        "Identity",
+        "Jaccard",
+        "Pairs",
+        "Span",
+    ],
     "neardup.config": ["Config", "Filters", "PRESETS", "Preset", "Templates", "preset", "register"],
     "neardup.errors": [
         "ConfigError",
@@ -73,27 +82,34 @@ PUBLIC = {
         "ClusterScores",
         "CorpusCalibration",
         "Curve",
+        "DistanceSample",
         "Evaluation",
         "Intervals",
         "Line",
         "Measure",
         "Outcome",
         "RadiusRow",
+        "RadiusScore",
+        "Rule",
         "Setting",
         "Sweep",
+        "Tuned",
         "calibrate",
         "curve_bands",
         "curve_edits",
         "curve_radius",
         "curve_sketch",
+        "draw_by_distance",
         "measure_documents",
         "score",
+        "score_radii",
     ],
     "neardup.features": [
         "Characters",
         "Common",
         "Features",
         "Frequencies",
+        "Highlights",
         "Idf",
         "Modulo",
         "Normalize",
@@ -102,6 +118,7 @@ PUBLIC = {
         "Shingles",
         "Smallest",
         "TextFeatures",
+        "Vectors",
         "Winnow",
         "Words",
         "normalize",
@@ -122,6 +139,7 @@ PUBLIC = {
         "check_output",
         "decided_cut",
         "explain_pair",
+        "kept_pages",
         "list_clusters",
         "list_protected",
         "read_decisions",
@@ -181,6 +199,7 @@ PUBLIC = {
         "Candidates",
         "Compact",
         "Covering",
+        "FlipModel",
         "Hits",
         "Inverted",
         "Join",
@@ -192,7 +211,12 @@ PUBLIC = {
         "PSM",
         "Plan",
         "Scan",
+        "SearchReport",
+        "chance_hits",
         "plan",
+        "safe_radius",
+        "volatility_tree",
+        "vosh",
     ],
     "neardup.web.mirrors": ["Mirror", "MirrorGroup", "Mirrors", "SamePage", "find_mirrors"],
     "neardup.web.urls": [
@@ -212,12 +236,53 @@ PUBLIC = {
     ],
 }
 
+# Packages that need an extra: the names, and what the extra installs.
+EXTRAS = {
+    "neardup.http.client": (["AsyncClient", "Breaker", "Client", "Retry", "ServiceError"], "httpx"),
+    "neardup.scrapy": (["NearDuplicate", "NearDuplicateItems", "NearDuplicateLinks"], "scrapy"),
+    "neardup.stages.daft": (["dedup", "find_duplicates"], "daft"),
+    "neardup.stages.datatrove": (
+        ["DropDuplicates", "SaveDocuments", "Stage", "find_duplicates"],
+        "datatrove",
+    ),
+    "neardup.spark": (
+        ["Stages", "apply", "dedup", "file_stages", "frame_stages", "scan", "start"],
+        "pyspark",
+    ),
+}
+
 
 @pytest.mark.parametrize("module", PUBLIC)
 def test_public_names(module):
     found = importlib.import_module(module)
     assert sorted(found.__all__) == sorted(PUBLIC[module])
     assert all(hasattr(found, name) for name in PUBLIC[module])
+
+
+@pytest.mark.parametrize("module", EXTRAS)
+def test_public_names_of_extras(module):
+    names, package = EXTRAS[module]
+    # daft is not in the extra `test`, which the usual reason names.
+    outside = "daft is not installed (pip install 'neardup[daft]')"
+    pytest.importorskip(package, reason=outside if package == "daft" else None)
+    found = importlib.import_module(module)
+    assert sorted(found.__all__) == sorted(names)
+    assert all(hasattr(found, name) for name in names)
+
+
+def test_what_people_print_is_one_useful_line(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one text"}\n{"text": "one text"}\n')
+    reader = nd.read(tmp_path / "a.jsonl")
+    findings = nd.scan(tmp_path / "a.jsonl", tmp_path / "found")
+    with nd.Index(tmp_path / "live") as index:
+        printed = [repr(one) for one in (reader, nd.dedup(reader), findings, nd.Config(), index)]
+    assert printed == [
+        "<Reader of 1 file: a.jsonl>",
+        "<Result: 2 documents, 1 kept, 1 dropped>",
+        f"<Findings {str(tmp_path / 'found')!r}: 2 documents, 0 pairs>",
+        "<Config: Shingles, MinHash, Jaccard >= 0.8, keep longest>",
+        f"<Index {str(tmp_path / 'live')!r}: Shingles, BitMinHash + Compact, Jaccard >= 0.8, stores texts>",
+    ]
 
 
 def test_few_names_at_the_root():

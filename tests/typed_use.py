@@ -128,6 +128,9 @@ def live(folder: Path) -> None:
         assert_type(index.seen(FERRY, id="a"), Seen)
         assert_type(index.seen(nd.Document("b", FERRY)), Seen)
         assert_type(index.seen([nd.Document("c", TEXTS[2])]), Answers)
+        (folder / "d.jsonl").write_text('{"text": "one"}\n')
+        assert_type(index.seen(nd.read(folder / "d.jsonl")), Answers)
+        assert_type(index.add(nd.read(folder / "d.jsonl")), int)
 
 
 def main() -> None:

@@ -42,10 +42,10 @@ check_compiler() {
         missing "no C++ compiler was found${1:+ (CXX is '$compiler')}. Install GCC 12 or newer (Debian and Ubuntu: apt install g++; Fedora: dnf install gcc-c++) or Clang 14 or newer, or name one: CXX=/path/to/g++ make."
         return
     fi
-    told=$(printf '%s\n' '#if defined(__clang__)' 'clang __clang_major__' '#else' 'gcc __GNUC__' '#endif' |
+    answer=$(printf '%s\n' '#if defined(__clang__)' 'clang __clang_major__' '#else' 'gcc __GNUC__' '#endif' |
         "$@" -x c++ -E -P - 2>/dev/null | tr -d '\r' | tail -n 1)
-    kind=${told% *}
-    major=${told##* }
+    kind=${answer% *}
+    major=${answer##* }
     if { [ "$kind" = gcc ] && [ "$major" -lt 12 ]; } || { [ "$kind" = clang ] && [ "$major" -lt 14 ]; }; then
         missing "'$compiler' is $kind $major, which is too old. Install GCC 12 or Clang 14 or newer and name it, for example: CXX=g++-12 make."
     elif ! printf '%s\n' '#include <bit>' '#include <concepts>' '#include <span>' '#include <vector>' 'int main() { return 0; }' |

@@ -1,21 +1,24 @@
 """`python tools/check_words.py [PATH ...]`: find words of an old dialect in pages, docstrings, help and messages.
 
 The first versions of this project had words of their own that newcomers had to decode. This check keeps them out. It
-reads the prose of Markdown pages (no code, no quoted output), and in Python the docstrings; in src/neardup/cli also all
-other texts, because users see them. proselint, a linter for English, looks at the same prose where it is installed.
+reads the prose of Markdown pages (no code, no quoted output), the comments of C++ and JavaScript, and in Python the
+docstrings and comments; in the package and the examples also all texts of more than one word. In tests and tools those
+may be anything. proselint, a linter for English, looks at the same prose where it is installed.
 
-LATER lists what is not clean yet. A folder or page leaves the list when it is, and never comes back.
+All pages and folders are checked; there are no exceptions.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["BANNED", "LATER", "check", "prose_of_page", "texts_of_module"]
+__all__ = ["BANNED", "check", "comments_of_code", "prose_of_page", "texts_of_module"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,35 +46,6 @@ BANNED = {
     r"riddles?": "write a sentence with a subject and a verb",
 }
 
-# Not clean yet. The pages here are written by scripts in benchmarks/ and papers/, or are notes of the time.
-LATER = (
-    "docs/inside/benchmarks.md",
-    "docs/inside/benchmarks-index.md",
-    "docs/inside/benchmarks-pipeline.md",
-    "docs/inside/benchmarks-search.md",
-    "docs/inside/benchmarks-shared.md",
-    "docs/inside/benchmarks-spark.md",
-    "docs/inside/decisions/",
-    "docs/inside/papers.md",
-    "docs/inside/quality.md",
-    "docs/inside/scale.md",
-    "src/neardup/cli/",
-    "src/neardup/clusters/",
-    "src/neardup/config/",
-    "src/neardup/dedup.py",
-    "src/neardup/findings/",
-    "src/neardup/http/",
-    "src/neardup/index/",
-    "src/neardup/pipeline/",
-    "src/neardup/progress.py",
-    "src/neardup/readers/",
-    "src/neardup/result.py",
-    "src/neardup/sample/",
-    "src/neardup/search/",
-    "src/neardup/spark/",
-    "src/neardup/web/",
-)
-
 PAGES = (
     "README.md",
     "ARCHITECTURE.md",
@@ -81,8 +55,9 @@ PAGES = (
     "CHANGELOG.md",
     "docs",
 )
-MODULES = ("src/neardup",)
-SHOWN = "src/neardup/cli/"
+MODULES = ("src/neardup", "examples", "tests", "tools", "benchmarks", "papers", "core")
+SUFFIXES = (".md", ".py", ".hpp", ".cpp", ".js")
+SHOWN = ("src/neardup/", "examples/")
 FOUND = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): say for word, say in BANNED.items()}
 # Checks of proselint that suit technical prose; those of typography do not.
 PROSELINT = (
@@ -108,8 +83,8 @@ def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
             yield number, re.sub(r"<!--.*?-->", "", plain)
 
 
-def texts_of_module(source: str, every: bool = False) -> Iterator[tuple[int, str]]:
-    """The lines of the docstrings of a module; with `every`, of all its texts."""
+def texts_of_module(source: str, every: bool = True) -> Iterator[tuple[int, str]]:
+    """The lines of the docstrings and comments of a module; with `every`, of its texts of more than one word too."""
     tree = ast.parse(source)
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     own = {
@@ -118,16 +93,31 @@ def texts_of_module(source: str, every: bool = False) -> Iterator[tuple[int, str
         if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
     }
     for node in ast.walk(tree):
-        shown = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if shown and (id(node) in own or (every and " " in node.value)):
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip()
+        if text and (every or id(node) in own):
             for offset, line in enumerate(node.value.splitlines()):
                 yield node.lineno + offset, re.sub(r"`[^`]*`", "`code`", line)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], re.sub(r"`[^`]*`", "`code`", token.string.lstrip("# "))
+
+
+def comments_of_code(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of C++ or JavaScript that have a comment, without their code. `//` within a text or a URL is none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.search(r"""(?:^|[\s;{})])//(.*)$""", re.sub(r'"(?:[^"\\]|\\.)*"', "", line))
+        if found:
+            yield number, re.sub(r"`[^`]*`", "`code`", found[1])
 
 
 def check(name: str, text: str) -> list[str]:
     """What is wrong in one file, a line each."""
-    lines = prose_of_page(text) if name.endswith(".md") else texts_of_module(text, name.startswith(SHOWN))
-    prose = list(lines)
+    if name.endswith(".md"):
+        prose = list(prose_of_page(text))
+    elif name.endswith(".py"):
+        prose = list(texts_of_module(text, name.startswith(SHOWN)))
+    else:
+        prose = list(comments_of_code(text))
     found = [
         f"{name}:{number}: {match[0]!r}; say: {say}"
         for number, line in prose
@@ -160,12 +150,13 @@ def _proselint(name: str, prose: list[tuple[int, str]]) -> list[str]:
 
 
 def files(paths: list[str]) -> Iterator[str]:
-    """The pages and modules below these paths that are not for later."""
+    """The pages and modules below these paths. Hidden folders, such as environments, are left out."""
     for path in paths or [*PAGES, *MODULES]:
         below = [ROOT / path] if (ROOT / path).is_file() else sorted((ROOT / path).rglob("*"))
         for file in below:
             name = file.relative_to(ROOT).as_posix()
-            if file.suffix in (".md", ".py") and not name.startswith(LATER):
+            hidden = any(part.startswith(".") for part in Path(name).parts[:-1])
+            if file.suffix in SUFFIXES and not hidden:
                 yield name
 
 

@@ -2,6 +2,8 @@
 # clean_room.sh: the two commands of the README as a stranger runs them: what is committed, without git, in a folder with a
 # space and a letter outside ASCII, with an empty home and pip cache, no labelled corpora beside it, and of the environment only
 # PATH and what leads pip to its index. Ends with `make clean`, which must leave what was there at first.
+# CACHES=FOLDER keeps what pip downloads and, if ccache is installed, what is compiled, for the rest of a CI run. The folder must be
+# empty, so that nothing from before can hide what a stranger lacks.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -31,6 +33,13 @@ for variable in PIP_DEFAULT_TIMEOUT SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDL
     eval "value=\${$variable-}"
     [ -z "$value" ] || set -- "$@" "$variable=$value"
 done
+
+if [ -n "${CACHES:-}" ]; then
+    [ -d "$CACHES" ] && [ -z "$(ls -A "$CACHES")" ] || { echo "neardup: CACHES is '$CACHES', which is not an empty folder" >&2 && exit 1; }
+    set -- "$@" PIP_CACHE_DIR="$CACHES/pip"
+    ! command -v ccache >/dev/null ||
+        set -- "$@" CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DIR="$CACHES/ccache" CCACHE_BASEDIR="$tree" CCACHE_NOHASHDIR=1
+fi
 
 step() {
     echo "clean room, $(($(date +%s) - started)) s: $1"

@@ -32,7 +32,7 @@ WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ale", "ore", "ine", "uth",
 
 
 def text_of(id: str, version: int) -> str:
-    """Documents come in families of near-duplicates: versions of a family differ in a word or two."""
+    """Documents come in families of near-duplicates: versions of a family differ in one or two words."""
     family = random.Random(int(id[1:]) % 7)
     words = family.choices(WORDS, k=60)
     change = random.Random(f"{id} {version}")
@@ -42,7 +42,7 @@ def text_of(id: str, version: int) -> str:
 
 
 def operations(seed: str):
-    """What a child does, for ever."""
+    """The work of a child, which never ends."""
     rng = random.Random(seed)
     while True:
         kind = rng.choices(["seen", "remove", "compact", "save"], [12, 5, 1, 1])[0]

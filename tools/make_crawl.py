@@ -36,7 +36,7 @@ SOFTWARE = ["login", "help/markup", "help/licence", "help/about", "search/tips"]
 
 
 def crawl() -> list[tuple[str, str]]:
-    """(url, content) in the order a crawler might have met them."""
+    """(url, content) in the order in which a crawler might find them."""
     rng = random.Random(7)
     rows: list[tuple[str, str]] = []
 

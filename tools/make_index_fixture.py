@@ -1,6 +1,6 @@
 """Make the saved indexes that the tests keep of each format version: tests/fixtures/index/vN.
 
-Run it once when a version is new, and never again for an old one: the point of the files is that they stay.
+Run it once when a version is new, and never again for an old one: the files must never change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def text(family: int, version: int) -> str:
     return " ".join([*words, *(["extra"] * version)])
 
 
-def told(index: nd.Index, queries: list[str]) -> dict:
+def answers_of(index: nd.Index, queries: list[str]) -> dict:
     return {
         "scheme": index.scheme,
         "documents": [[e.id, e.keeper, e.meta, e.text and len(e.text)] for e in index.documents()],
@@ -56,8 +56,8 @@ def main() -> None:
             index.compact()
             index.add([nd.Document("later", text(2, 1)), nd.Document("empty", "")])
             index.remove("5-0")
-            expected[name] = told(index, texts)
-            session.FEW_ROWS = 1 << 30  # rows past the watermark stay there
+            expected[name] = answers_of(index, texts)
+            session.FEW_ROWS = 1 << 30  # rows past the watermark remain there
         session.FEW_ROWS = 1
         (folder / name / "lock").unlink()
     (folder / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""Make the bundled sample corpus: short pages with the edits that pages meet on the web.
+"""Make the bundled sample corpus: short pages with the edits that are usual on the web.
 
     python tools/make_sample.py            writes src/neardup/sample/{pages.jsonl.gz,truth.tsv}
 
@@ -251,7 +251,7 @@ def addresses(rng: random.Random) -> list[str]:
 
 
 def pages() -> list[Page]:
-    """Every page in a shuffled order, so that copies do not stand side by side."""
+    """Every page in a shuffled order, so that copies are not side by side."""
     edits = tomllib.loads((SOURCES / "edits.toml").read_text("utf-8"))
     made: list[Page] = []
     kinds: list[str] = []

@@ -32,7 +32,7 @@ def on_a_terminal(command: list[str]) -> str:
     def read(handle: int) -> bytes:
         data = os.read(handle, 1 << 16)
         seen.append(data)
-        return b"."  # the real thing goes into the picture
+        return b"."  # the picture shows the real program
 
     os.environ |= {"COLUMNS": str(WIDTH), "LINES": "200", "TERM": "xterm-256color"}
     if pty.spawn(command, read):

@@ -5,7 +5,8 @@ best of a few runs counts, the largest peak of memory does. Engines run in turn 
 does not hit one alone. Slow ones get the first part of the corpus, and that is what their MB/s are of.
 
     --share 0.02     a fiftieth of every corpus: a quick look, not kept
-    --check          exit 1 unless the aims of cases.toml hold
+    --check          exit 1 if something is worse than in the committed result; missed aims are only reported
+    --no-parts       without our own parts beside their bounds, and without other inputs than JSONL
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from benchmarks import machine
 from benchmarks.pipeline import checks
 from benchmarks.pipeline.corpus import Corpus, build
 from benchmarks.pipeline.engines import ours
+from benchmarks.pipeline.inputs import measure
 from benchmarks.pipeline.measure import Cost, run
+from benchmarks.pipeline.parts import parts
 from benchmarks.pipeline.truth import score
 
 HERE = Path(__file__).parent
@@ -51,7 +54,8 @@ def main() -> int:
     parser.add_argument(
         "--build", action="store_true", help="only make the corpora, which takes minutes once"
     )
-    parser.add_argument("--check", action="store_true", help="exit 1 unless the aims hold")
+    parser.add_argument("--check", action="store_true", help="exit 1 if something is worse than before")
+    parser.add_argument("--no-parts", action="store_true", help="only JSONL to clusters, beside the rivals")
     parser.add_argument("--out", type=Path, help="where to keep the result, instead of benchmarks/results")
     asked = parser.parse_args()
 
@@ -71,17 +75,27 @@ def main() -> int:
             show(row)
     if asked.build:
         return 0
-    result["checks"] = checks.judge(plan["check"], result)
+    if not asked.no_parts:
+        real = build("real", plan["corpus"]["real"], asked.share).path
+        result["parts"] = parts(real, plan["threads"], asked.repeat or 3)
+        print(json.dumps(result["parts"], indent=1), flush=True)
+        result["inputs"] = measure(asked.share, plan["threads"], asked.repeat or 2)
+    result["checks"] = checks.judge(plan["aims"], result)
     print()
     for one in result["checks"]:
         print(f"  {'ok  ' if one['holds'] else 'MISS'} {one['says']}")
+    before = sorted(RESULTS.glob("pipeline-*.json"))
+    known = json.loads(before[-1].read_text("utf-8")) if before else {}
+    worse = checks.regressions(known, result["checks"], plan["regression"])
+    for one in worse:
+        print(f"  WORSE than in {before[-1].name}: {one}")
     out = asked.out or (
         RESULTS / f"pipeline-{result['date'].replace(':', '')}.json" if asked.share == 1 else None
     )
     if out:
         out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
         print(f"\nkept in {out}")
-    return 1 if asked.check and not all(one["holds"] for one in result["checks"]) else 0
+    return 1 if asked.check and worse else 0
 
 
 def rows(corpus: Corpus, engines: dict[str, Json], threads: int, asked: argparse.Namespace) -> list[Json]:
@@ -196,7 +210,10 @@ def surroundings(folder: Path, threads: int) -> dict[str, str]:
         "HF_HUB_OFFLINE": "1",
     }
     here = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "HF_HOME": str(folder / "hf")}
-    return dict(os.environ) | quiet | here | dict.fromkeys(POOLS, str(threads))
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return (
+        given | quiet | here | dict.fromkeys(POOLS, str(threads))
+    )  # modules are compiled once, as if installed
 
 
 def warm(path: Path) -> None:

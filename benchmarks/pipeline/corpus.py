@@ -149,7 +149,7 @@ def write_real(corpus: Corpus, settings: dict[str, Any], parts: Path, share: flo
 
 
 def planted(parts: Path, row: Any) -> list[tuple[int, int]]:
-    """Seeds and their copies, as far as they are alike."""
+    """Seeds and their copies, as far as they are similar."""
     seeds: dict[str, int] = {}
     copies: list[tuple[str, int]] = []
     with (parts / "truth.tsv").open(encoding="utf-8") as lines:
@@ -163,7 +163,7 @@ def planted(parts: Path, row: Any) -> list[tuple[int, int]]:
 
 
 def known(name: str, rows: dict[tuple[str, str], int]) -> list[tuple[int, int]]:
-    """Pairs of a labelled set that brute force found alike."""
+    """Pairs of a labelled set that brute force found similar."""
     found = []
     with gzip.open(data() / name / "exact_pairs.tsv.gz", "rt", encoding="utf-8") as lines:
         next(lines)

@@ -17,7 +17,7 @@ EVERY = 0.05  # seconds between two looks at memory; short enough for stages of 
 @dataclass(frozen=True)
 class Cost:
     """Seconds and bytes. `peak` is resident memory of the process and its descendants together, `anonymous` the part
-    of it that is no mapped file, `disk` the most that lay in the watched folder."""
+    of it that is no mapped file, `disk` the most that the watched folder held."""
 
     wall: float
     cpu: float

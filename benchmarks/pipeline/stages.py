@@ -1,4 +1,4 @@
-"""CPU and wall seconds of a scan by stage: where the time goes.
+"""CPU and wall seconds of a scan by stage: what takes the time.
 
     python -m benchmarks.pipeline.stages corpus.jsonl --threads 1 --repeat 3
     python -m benchmarks.pipeline.stages corpus.jsonl --apply kept.jsonl
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--method", default="minhash")
     parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--floor", type=float)
     parser.add_argument("--apply", help="write the kept documents there too")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -79,7 +80,7 @@ def once(given: argparse.Namespace) -> dict[str, list[float]]:
         found = scan(
             given.corpus,
             Path(folder) / "findings",
-            Config.of(given.method),
+            Config.of(given.method, floor=given.floor),
             threads=given.threads,
             memory=given.memory,
             progress=Watch(),

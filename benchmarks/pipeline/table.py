@@ -9,6 +9,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
+TEN_MILLION = RESULTS / "ten-million.json"
 PAGE = HERE.parents[1] / "docs" / "inside" / "benchmarks-pipeline.md"
 Json = dict[str, Any]
 
@@ -29,6 +30,12 @@ rivals, the first of the cluster), and *pairs* the share of the pairs in one clu
 both of samples of up to 1,000, by exact Jaccard.
 Most rivals split at white space and keep case, so similarity is counted by their idea of a word and by ours: what they
 remove is right if either says so, and they are asked to find only what is similar by both.
+"""
+
+TRIED = """\
+Other native rivals on PyPI were tried. fast-dedup 0.1 makes sketches of words that Python passes to it one by one and
+has no search. dolma 1.2 finds equal paragraphs and documents by a Bloom filter, not similar ones. fastdedup and
+duplodocus are not there. minhashlib 0.2 runs on Numba, and has no native threads.
 """
 
 CORPORA = {
@@ -61,7 +68,7 @@ def page(result: Json) -> str:
         group = [row for row in rows if row["corpus"] == name]
         if len(group) > 1:
             parts.append(engines(name, group))
-    parts += [growth(rows), planned(rows), aims(result)]
+    parts += [growth(rows), ten_million(), own_parts(result), inputs(result), aims(result)]
     return "\n".join(part for part in parts if part)
 
 
@@ -106,7 +113,7 @@ def engines(name: str, rows: list[Json]) -> str:
         command = f" (`{row['command']}`)" if "command" in row else ""
         lines.append(f"- {row['engine'].replace('_', '-')}{command}: {row['holds']}. {versions}.")
     if name == "real":
-        lines += ["", MEASURES.rstrip()]
+        lines += ["", MEASURES.rstrip(), "", TRIED.rstrip()]
     lines += reported(ran)
     return "\n".join(lines) + "\n"
 
@@ -141,31 +148,87 @@ def growth(rows: list[Json]) -> str:
             f"| {row['peak_bytes'] / 1e6:,.0f} | {row['peak_bytes'] / count:,.0f} "
             f"| {row['disk_bytes'] / 1e6:,.0f} |"
         )
-    lines.append("\nDisk is the most that lay in the findings and temporary folders at once.")
+    lines.append("\nDisk is the largest size of the findings and temporary folders together.")
     return "\n".join(lines) + "\n"
 
 
-def planned(rows: list[Json]) -> str:
-    """Ten million on paper: what the step from 300K to 1M costs per document, carried on."""
-    found = {row["corpus"]: row for row in rows if row["engine"] == "ours" and "seconds" in row}
-    if not {"300k", "1m"} <= found.keys():
-        return ""
-    low, high = found["300k"], found["1m"]
-    more = 10_000_000 - high["documents"]
-
-    def carried(field: str) -> float:
-        step = (high[field] - low[field]) / (high["documents"] - low["documents"])
-        return float(high[field] + max(step, 0.0) * more)
-
-    return "\n".join(
-        [
-            "## Ten million, on paper\n",
-            "Not run. Carrying on what each document cost between 300,000 and a million, ten million documents of this",
-            f"kind ({carried('bytes') / 1e9:.0f} GB) would take {carried('seconds') / 60:.0f} minutes and "
-            f"{carried('disk_bytes') / 1e9:.1f} GB of disk on this machine;",
-            f"memory would reach {carried('peak_bytes') / 1e9:.1f} GB if it grew on as it did.\n",
-        ]
+def ten_million() -> str:
+    """The run of ten million documents, if there is one."""
+    if not TEN_MILLION.exists():
+        return "## Ten million\n\nNot run yet: `python -m benchmarks.pipeline.ten_million` takes about 40 minutes.\n"
+    found = json.loads(TEN_MILLION.read_text("utf-8"))
+    lines = [
+        "## Ten million\n",
+        f"Run at commit `{found['commit']}`, by `python -m benchmarks.pipeline.ten_million`.\n",
+        "| documents | MB | seconds | MB/s | microseconds a document | CPU s | memory, MB |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for one in (found["small"], found["large"]):
+        lines.append(
+            f"| {one['documents']:,} | {one['bytes'] / 1e6:,.0f} | {one['seconds']:.1f} | {one['mb_per_second']:.1f} "
+            f"| {one['seconds'] / one['documents'] * 1e6:.1f} | {one['cpu_seconds']:.1f} "
+            f"| {one['peak_bytes'] / 1e6:,.0f} |"
+        )
+    said = "the same bytes" if found["same_bytes"] else "**other bytes**"
+    lines.append(
+        f"\nA second scan was killed (SIGKILL) after {found['killed_after_shards']} shards; it resumed in "
+        f"{found['resumed']['seconds']:.0f} seconds and wrote {said}. Time per document is "
+        f"{found['time_per_document']:.2f} of that at a tenth of the documents."
     )
+    return "\n".join(lines) + "\n"
+
+
+def own_parts(result: Json) -> str:
+    """Our own costs beside their bounds."""
+    parts = result.get("parts")
+    if not parts:
+        return ""
+    bound, stages = parts["bound"], parts["stages"]
+    lines = [
+        "## Time by stage\n",
+        f"The real corpus, {result['threads']} threads, the best of several runs, each in a process of its own.",
+        f"To parse the corpus alone takes {bound['parse']:.2f} CPU seconds, to parse and fingerprint it "
+        f"{bound['both']:.2f}.\n",
+        "| stage | CPU s | seconds |",
+        "|---|---:|---:|",
+        *(f"| {name} | {cpu:.2f} | {wall:.2f} |" for name, (cpu, wall) in stages.items()),
+        "",
+        "| command | CPU s | seconds | CPU over scan |",
+        "|---|---:|---:|---:|",
+    ]
+    own = parts["scan"]["cpu_seconds"]
+    for name, one in parts.items():
+        if isinstance(one, dict) and "cpu_seconds" in one:
+            lines.append(
+                f"| {name} | {one['cpu_seconds']:.2f} | {one['seconds']:.2f} | {one['cpu_seconds'] / own:.2f} |"
+            )
+    lines.append(
+        f"\n`neardup --help` takes {parts['help'] * 1000:.0f} ms, a scan of ten documents "
+        f"{parts['ten_documents'] * 1000:.0f} ms. `protect` rows are scans with other guards, `library` rows are "
+        "`nd.dedup` of texts in memory."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def inputs(result: Json) -> str:
+    """Other inputs beside their bounds."""
+    rows = result.get("inputs")
+    if not rows:
+        return ""
+    lines = [
+        "## Other inputs\n",
+        "The bound is the CPU time of a scan of the same documents as plain JSONL, and of what must be done before:",
+        "to inflate, to decode columns, to open files, to take the text out of pages on one thread.\n",
+        "| input | MB | seconds | CPU s | before | plain | share of the bound | cores busy |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {one['input']} | {one['bytes'] / 1e6:,.0f} | {one['seconds']:.2f} | {one['cpu_seconds']:.2f} "
+            f"| {one['before']:.2f} | {one['plain']:.2f} | {one['share']:.2f} "
+            f"| {one['busy'] * result['threads']:.1f} |"
+            for one in rows
+        ),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def aims(result: Json) -> str:

@@ -168,7 +168,7 @@ def by_short_path(given: LabelledSet) -> list[Json]:
             seconds = perf_counter() - begin
             met = np.zeros(len(given.left), np.bool_)
             met[given.place(result.pairs.left, result.pairs.right)] = True
-            # Documents of equal words stand behind the first of them.
+            # Documents of equal words come after the first of them.
             left, right = (result.found.first[side] for side in (given.left, given.right))
             met = (left == right) | met[given.place(left, right) % len(met)]
             due = short & (similar >= threshold)

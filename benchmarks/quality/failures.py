@@ -114,7 +114,7 @@ def short_lines(given: LabelledSet, most: int = 4000, seed: int = 0) -> Labelled
     lines = [
         line for line, words in zip(lines, nd.features.tokens(lines), strict=True) if 6 <= len(words) < 40
     ]
-    # Neighbours in the alphabet are alike, so whole runs of them are taken.
+    # Neighbours in the alphabet are similar, so whole runs of them are taken.
     starts = np.random.default_rng(seed).permutation(max(1, len(lines) // 20))[: most // 20]
     picked = [line for start in sorted(starts.tolist()) for line in lines[start * 20 : start * 20 + 20]]
     return of_labels(f"lines of {given.name}", [str(at) for at in range(len(picked))], picked, {}, [])

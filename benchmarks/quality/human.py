@@ -1,7 +1,7 @@
 """How well rules agree with people: the human-judged pairs, by cross-validation.
 
 A rule is a score and a threshold; the threshold, and the weights where a score has any, are chosen on the training
-folds alone. Pairs that share a document stay in one fold. `chosen` goes further: in each fold the rule itself is picked
+folds alone. Pairs that share a document are in one fold. `chosen` adds this: in each fold the rule itself is picked
 from the list by a cross-validation inside the training pairs, so that its figure pays for the picking.
 """
 

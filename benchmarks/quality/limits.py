@@ -18,9 +18,8 @@ def versions(result: Json) -> list[str]:
     lines = [
         "## Recall by exact similarity on the version sets",
         "",
-        "All pairs of a band of exact Jaccard of 5 words, and the share of them that a method brings "
-        "together, before "
-        "anything is verified. Simhash is of TF-IDF words.",
+        "The tables group all pairs by exact Jaccard of 5 words, and show which share of them a method finds, before "
+        "verification. Simhash uses TF-IDF words.",
         "",
     ]
     for given in result["jaccard_bands"]:
@@ -52,7 +51,7 @@ def cosine(result: Json) -> list[str]:
         f"is {float(similarity.expected_distance(0.9)):.1f} bits, and the binomial model gives a chance of "
         f"{float(similarity.within_radius(0.9, 3)):.1%} to be within 3. Radius 12 finds {span(wide)} of "
         f"the pairs of .9, "
-        f"but {span(below)} of what it brings together is below .9, which only verification removes.",
+        f"but {span(below)} of the pairs that it finds are below .9, and only verification removes them.",
         "",
         *tables.cosine_table(result),
         "![Share within a radius by cosine](../images/quality-cosine-bands.svg)",
@@ -92,37 +91,35 @@ def failures(result: Json) -> list[str]:
     return [
         "## Where methods fail",
         "",
-        "**Templates**: pairs of different pages that are called the same, counted. Alias pages are one "
-        "sentence with "
-        "another name in it; the documentation sets have reference pages made by a generator, which do "
+        "**Templates**: the number of pairs of different pages that are called the same. Alias pages have one "
+        "sentence with another name in it; the documentation sets have generated reference pages, which "
         "share most of their words.",
         "",
         *tables.said_table(["pairs", "of"], apart),
-        "**Variants of a page** (`wiki_html_variants`), share called the same. A changed frame around an "
-        "unchanged "
-        f"text is what 5 words at .8 miss: {frame[0]:.3f} on the text of whole pages, {frame[1]:.3f} on "
+        "**Variants of a page** (`wiki_html_variants`): the share that is called the same. If menus and frames change "
+        "around an "
+        f"unchanged text, 5 words at .8 find only {frame[0]:.3f} on the text of whole pages, but {frame[1]:.3f} on "
         f"their main text, "
-        'which `html="main"`, the default, takes.',
+        'which is the default (`html="main"`).',
         "",
         *tables.said_table(["variant", "label", "pairs"], variants),
-        "**Short texts**: two versions of a page of `tldr_short`, by tokens of the shorter, share called "
-        "the same. One "
-        "changed word takes five shingles of a short text, so .8 finds few of them; the measure fails here, "
-        "not the search.",
+        "**Short texts**: two versions of a page of `tldr_short`, by the number of tokens of the shorter one; the "
+        "share that is called the same. One "
+        "changed word changes five shingles of a short text, so .8 finds few of them. This is a limit of the measure, "
+        "not of the search.",
         "",
         *tables.said_table(["tokens", "pairs"], short),
-        "**Only numbers changed**: documents beside a copy in which every number is another one, share "
+        "**Only numbers changed**: documents and copies of them in which every number was changed; the share that is "
         "called the same. "
         "Whether that is right depends on the corpus: copies with a new date are the same, tables with "
         "other figures "
         "are not. Folding digits calls them all the same, so it is off by default.",
         "",
         *tables.said_table(["set", "documents"], numbers),
-        f"**Rewording**: documents of `{result['changed'][0]['set']}` beside a copy in which each word was "
-        f"replaced with "
-        "some chance by another of the same set, share called the same. A paraphrase that leaves no five "
-        "words in a row is invisible to shingles of 5 words; simhash and cosine of words bear more, and no method here "
-        "knows synonyms.",
+        f"**Rewording**: documents of `{result['changed'][0]['set']}` and copies of them in which some words were "
+        "replaced at random by other words of the set; the share that is called the same. Shingles of 5 words cannot "
+        "find a paraphrase without five unchanged words in a row. Simhash and cosine of words find texts with more "
+        "changes, and no method here knows synonyms.",
         "",
         *tables.said_table(["words changed", "documents"], words),
         "![Called the same by words changed](../images/quality-rewording.svg)",

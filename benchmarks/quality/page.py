@@ -92,34 +92,33 @@ def _defaults(result: Json) -> list[str]:
         f"{'the best' if max(mean, key=mean.__getitem__) == '5 words' else 'not the best'} "
         f"mean F1 of the widths, with one threshold for all sets ({widest}). Wider ones suit long pages "
         f"judged by people "
-        "(below) and lose short texts; narrower ones let templates of short texts through. The "
-        "differences are small, and `tldr_short` makes most of them.",
+        "(below) and miss short texts; with narrower ones, templates make short texts similar. The "
+        "differences are small, and most of them come from `tldr_short`.",
         f"- **A threshold of .8**: mean precision {at[0.8][0]:.3f}, recall {at[0.8][1]:.3f}. At .5 they are "
         f"{at[0.5][0]:.3f} and {at[0.5][1]:.3f}, and the best F1 is at {five[0]:g} ({five[1]:.3f} against "
         f"{at[0.8][2]:.3f}): "
-        "labels call pages the same that differ in half their shingles. What is removed cannot be had back, "
-        "and half of "
-        "a page may be news; so the default removes near-copies, and `threshold=0.5` is the setting for "
+        "the labels say that pages are the same even if they differ in half of their shingles. But a removal may be "
+        "final, and half of a page may be new. So the default removes only near-copies; use `threshold=0.5` for "
         "versions of pages.",
-        f"- **Digits kept**: folded, the best mean F1 is {folded[1]:.3f} instead of {five[1]:.3f}, and "
+        f"- **Digits kept**: with folded digits the best mean F1 is {folded[1]:.3f} instead of {five[1]:.3f}, and "
         f"people called "
         "tables with other figures different.",
-        f"- **Templates left in**: cutting them lifts the mean F1 from {five[1]:.3f} to {cut[1]:.3f} and "
-        f"ruins a corpus whose "
+        f"- **Templates kept**: without them the mean F1 rises from {five[1]:.3f} to {cut[1]:.3f}, but it falls for "
+        f"a corpus whose "
         f"documents are templates (`licenses`: {whole['f1'][best(whole)][0]:.3f} to "
         f"{weak['f1'][best(weak)][0]:.3f}). It "
         "is a setting for pages of sites, `templates=nd.Templates()`, not a default.",
-        f"- **Bands of 20x6** for .8: they bring together {span(bands)} of the pairs from .8 up on the "
+        f"- **Bands of 20x6** for .8: they find {span(bands)} of the pairs from .8 up on the "
         f"version sets; "
-        f"simhash of TF-IDF words at radius 8 {span(eight)}.",
-        "- **The exact join of short documents** stays: on "
+        f"simhash of TF-IDF words at radius 8 finds {span(eight)}.",
+        "- **The exact join of short documents** remains: on "
         + ", ".join(f"{row['similar']} pairs at {row['threshold']:g}" for row in lines if row["short"])
         + " among short lines it finds "
         + ", ".join(str(row["found"]) for row in lines if row["short"])
         + " and the bands without it "
         + ", ".join(str(row["found"]) for row in lines if not row["short"])
-        + ". It is no loss, and its recall does not rest on luck.",
-        '- **Main text of pages** (`html="main"`): at .8 F1 goes from '
+        + ". So it loses nothing, and its recall does not depend on chance.",
+        '- **Main text of pages** (`html="main"`): at .8 F1 rises from '
         + " and from ".join(f"{a:.3f} to {b:.3f} on {name}" for name, (a, b) in pages.items())
         + ".",
         "",
@@ -136,8 +135,8 @@ def _html(result: Json) -> list[str]:
     return [
         "### HTML: the whole page or its main text",
         "",
-        "5 words, exact Jaccard, on the two sets of HTML. All else on this page is on the text of whole "
-        "pages.",
+        "This table has 5 words and exact Jaccard on the two sets of HTML. All other tables on this page use the text "
+        "of whole pages.",
         "",
         *tables.table(["set", "html", "threshold", "precision", "recall", "F1"], rows, left=2),
     ]
@@ -159,17 +158,13 @@ def _opening(result: Json) -> list[str]:
         "",
         "## Settings compared on the labelled sets",
         "",
-        "Here the question is no longer whether a search finds what is similar, but whether what is similar "
-        "is *the same "
-        "page* to those who labelled the sets. All pairs of a set are compared by brute force. A pair is "
-        "right when both "
-        "documents are versions of one page (or a person said so), wrong when they are known to be "
-        "different pages; pairs "
-        "of unknown label count for nothing. Intervals are of 95%, over pages rather than pairs, for the "
-        "versions of one "
-        "page stand and fall together. Means are over the sets but `licenses`, whose labels are licence "
-        "names: two names "
-        "may share nearly all their text. Of that set every fourth document is taken.",
+        "The section above asks whether a search finds similar pairs. This section asks whether similar pairs are "
+        "*the same page* to the people who labelled the sets. All pairs of a set are compared by brute force. A pair "
+        "is right if both documents are versions of one page (or a person said so), and wrong if they are known to "
+        "be different pages; pairs without a label are not counted. Intervals are 95% intervals, over pages instead "
+        "of pairs, because the versions of one page are often right or wrong together. Means are over all sets except "
+        "`licenses`, whose labels are names of licences: two licences may share nearly all their text. Every fourth "
+        "document of that set is used.",
         "",
     ]
 
@@ -180,17 +175,16 @@ def _features(result: Json) -> list[str]:
     return [
         "### Features, thresholds, digits, templates: an ideal detector",
         "",
-        "The best F1 of exact Jaccard on each set with the threshold that gives it, then the one threshold "
-        "best for all. "
-        f"*Template cut* leaves out features of more than {CUT_SHARE:.0%} of a set's documents "
+        "The table shows the best F1 of exact Jaccard on each set with its threshold, then the one threshold "
+        "that is best for all sets. "
+        f"*Template cut* leaves out features that occur in more than {CUT_SHARE:.0%} of the documents of a set "
         f"(`nd.features.Common`).",
         "",
         *tables.features_table(result),
         f"3 words reach a mean F1 of {three[1]:.3f} at {three[0]:g}, 5 words {five[1]:.3f} at {five[0]:g}: "
         f"the narrower "
-        "the shingle, the higher the threshold that keeps different pages apart. Single words are no "
-        "measure of "
-        "sameness where pages share a vocabulary.",
+        "the shingle, the higher the threshold that separates different pages. Single words are not "
+        "enough if different pages share a vocabulary.",
         "",
         "![F1 by threshold and features](../images/quality-thresholds.svg)",
         "",
@@ -206,8 +200,8 @@ def _simhash(result: Json) -> list[str]:
     return [
         "### Simhash: features, weights, bits, radius, verified or not",
         "",
-        "Mean F1 over the sets, of all pairs within a radius: at radius 3, and at the radius from 0 to 12 "
-        "that is best for "
+        "The table shows the mean F1 over the sets, for all pairs within a radius: at radius 3, and at the radius "
+        "from 0 to 12 that is best for "
         "all sets together. *Verified* pairs must also share half their 5-word shingles. The last column is "
         "the time from "
         "text to 64-bit codes, one thread.",
@@ -219,11 +213,11 @@ def _simhash(result: Json) -> list[str]:
         *tables.radius_table(result),
         "![Precision and recall by radius](../images/quality-radii.svg)",
         "",
-        "Unverified, no radius is right for all sets: the best one for TF-IDF words is "
+        "Without verification, no radius is right for all sets: the best one for TF-IDF words is "
         + ", ".join(f"{radius} on {name}" for name, radius in places.items())
-        + '. A wide radius with verification needs no such luck, which is what `method="simhash"` does. '
-        "128 bits need twice the radius for the same recall; what they add is precision without "
-        "verification.",
+        + '. A wide radius with verification is right for all sets; `method="simhash"` does this. '
+        "128 bits need twice the radius for the same recall; without verification they have a higher "
+        "precision.",
         "",
     ]
 
@@ -232,14 +226,14 @@ def _minhash(result: Json) -> list[str]:
     return [
         "### MinHash settings, and short documents",
         "",
-        "Recall of pairs that are similar by exact Jaccard, over all sets, and what it costs: bytes kept "
+        "The table shows the recall of pairs that are similar by exact Jaccard, over all sets, and "
+        "the cost: bytes kept "
         "for each document, "
         "candidates to verify, and time for sketches and bands.",
         "",
         *tables.minhash_table(result),
-        "Bands chosen for a threshold (20x6 for .8, 33x5 for .7, 93x4 for .5) find what they are chosen "
-        "for. The recall of "
-        "pairs below it falls off, and the candidates to verify grow with each step down.",
+        "Bands chosen for a threshold (20x6 for .8, 33x5 for .7, 93x4 for .5) find the pairs from this threshold up. "
+        "The recall of pairs below it is lower. A lower threshold has more candidates to verify.",
         "",
         "The pipeline with and without the exact join of documents under 40 tokens, on pairs with such a "
         f"document:",  # noqa: F541
@@ -256,30 +250,30 @@ def _human(result: Json) -> list[str]:
     return [
         "## What people call near-duplicates",
         "",
-        f"`gov2_human` holds {given['pairs']} pairs judged by people, {given['same']} of them the same; the "
-        f"others were "
-        "sampled among similar pages and so are hard. Thresholds (and weights, where a rule has any) are "
-        "chosen on nine "
-        f"tenths of the pairs and applied to the last, {given['repeats']} times over; pairs that share a "
-        f"document stay "
-        "together. Intervals come from drawing whole groups of pairs anew. "
-        "Idf and templates are learnt from all documents, without labels.",
+        f"`gov2_human` has {given['pairs']} pairs that people judged. They called {given['same']} "
+        "of them the same; the "
+        "others were sampled among similar pages, so they are difficult. Thresholds (and weights, "
+        "if a rule has any) are "
+        f"chosen on nine tenths of the pairs and applied to the last tenth; this is repeated {given['repeats']} times. "
+        "Pairs that share a document are always in the same part. Intervals come from resampling "
+        "whole groups of pairs. "
+        "IDF and templates are learnt from all documents, without labels.",
         "",
         *tables.rules_table(result),
-        f"- The best out of sample is *{top['rule']}* with {named(top['f1'])}.",
-        f"- The best that needs no fitting but a threshold: 12 words and more. Jaccard of 12 words reaches "
+        f"- The best rule out of sample is *{top['rule']}* with {named(top['f1'])}.",
+        f"- The best rules that need only a threshold have 12 words or more. Jaccard of 12 words reaches "
         f"{named(wide['f1'])} at about {wide['threshold']:.2f}, where 5 words reach {named(five['f1'])}. "
         f"With the library: "
         "`nd.dedup(documents, features=nd.Shingles(width=12), threshold=0.33)`.",
-        "- People called forms and tables with the same headings and other figures different, and long "
-        "shared passages "
-        "the same: wide shingles see passages, and a share of numbers tells the tables apart. Folding "
-        "digits makes it worse.",
-        f"- **These are the best of {len(given['rules'])} rules, looked up afterwards.** When the rule "
-        f"itself is picked "
+        "- People called forms and tables with the same headings but other figures different, and pages with long "
+        "shared passages the same. Wide shingles find such passages, and the share of numbers "
+        "distinguishes the tables. "
+        "Folded digits make the result worse.",
+        f"- **These are the best of {len(given['rules'])} rules, chosen afterwards.** If the rule "
+        f"itself is chosen "
         f"inside the folds, F1 is {named(given['chosen']['f1'])}. With {given['pairs']} pairs all intervals "
         f"overlap: "
-        "an F1 of .90 is reached out of sample, but that it is above .90 is not proven by this set. "
-        "The list of rules was itself drawn up with this set in view, which no fold can undo.",
+        "an F1 of .90 is reached out of sample, but this set does not prove that it is above .90. "
+        "We also knew this set when we wrote the list of rules, which no fold can correct.",
         "",
     ]

@@ -32,7 +32,7 @@ class LabelledSet:
     """Documents and all their pairs, left < right.
 
     `label` of a pair is SAME, APART or UNKNOWN; `group` of a document ties it to those it is the same as: pairs of
-    one group stand and fall together. `judged` holds the pairs that the set's file of pairs lists, with their notes.
+    one group are counted together. `judged` holds the pairs that the set's file of pairs lists, with their notes.
     """
 
     name: str
@@ -48,13 +48,13 @@ class LabelledSet:
         return len(self.ids)
 
     def place(self, left: Rows, right: Rows) -> Rows:
-        """Where pairs of rows stand among all pairs."""
+        """The places of pairs of rows among all pairs."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         return low * len(self) - low * (low + 1) // 2 + high - low - 1
 
 
 def load(name: str, html: Literal["whole", "main"] = "whole") -> LabelledSet:
-    """A set as it lies in NEARDUP_DATA; pages are reduced to the text of the whole page, or to their main text."""
+    """A set of NEARDUP_DATA; pages are reduced to the text of the whole page, or to their main text."""
     ids, texts = load_texts(name) if html == "whole" else _main_texts(name)
     step = EVERY.get(name, 1)
     ids, texts = ids[::step], texts[::step]

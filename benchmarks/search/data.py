@@ -1,4 +1,4 @@
-"""Stored codes and queries with planted neighbours: the same for every engine, made anew from a seed."""
+"""Stored codes and queries with planted neighbours: the same for every engine, made again from a seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def make(stored: int, asked: int, radius: int, seed: int) -> Workload:
     """Codes are uniform; which bits of a query differ from its neighbour follows margins of real text.
 
     Each query takes a near pair of real documents, moves its bits to random places and flips random bits in
-    both: codes become uniform and independent, while the sizes of the margins and which of them failed stay
+    both: codes become uniform and independent, while the sizes of the margins and which of them failed remain
     real.
     """
     generator = np.random.default_rng(seed)
@@ -84,7 +84,7 @@ def near_pairs(radius: int) -> tuple[NDArray[np.float32], NDArray[np.bool_], boo
 
 
 def _laplace_pairs(radius: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """A stand-in where there is no text: Laplace margins, and edits of many sizes."""
+    """A substitute where there is no text: Laplace margins, and edits of many sizes."""
     generator = np.random.default_rng(3)
     margins, differing = [], []
     for _ in range(20):

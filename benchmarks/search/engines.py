@@ -65,7 +65,7 @@ class FaissMultiHash:
 
 
 class Gaoya:
-    """gaoya takes texts alone, so each code is stood for by a text of one word: gaoya's own hash of that word
+    """gaoya takes texts alone, so each code is represented by a text of one word: gaoya's own hash of that word
     is a uniform code. Half of the queries are stored words, the others are not; it finds them at distance
     0."""
 

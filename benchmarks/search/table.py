@@ -94,7 +94,7 @@ def bytes_a_code(row: Row) -> str:
 
 
 def goals(results: Row, cases: Row) -> list[str]:
-    """Every target of cases.toml, met or missed, at the size it is set for (10 million) or the largest below."""
+    """Every target of cases.toml, reached or missed, at the size it is set for (10 million) or the largest below."""
     rows: list[tuple[str, ...]] = []
 
     def add(what: str, value: float, target: float, least: bool, text: str) -> None:
@@ -128,7 +128,7 @@ def goals(results: Row, cases: Row) -> list[str]:
             if "bytes" in case:
                 taken = row["resident_bytes"] if kind == "join" else row["bytes"]
                 add(name, taken / row["stored"], case["bytes"], False, "{:.1f} bytes a code")
-    return table(("what", "measured", "target", "met"), rows)
+    return table(("what", "measured", "target", "reached"), rows)
 
 
 def rates(rows: list[Row], unit: str = "codes_per_second") -> list[str]:
@@ -174,7 +174,7 @@ def paper_ratios(results: Row) -> list[str]:
 
 def main() -> None:
     results = json.loads((RESULTS / "search.json").read_text())
-    # Runs of other sizes or of fewer engines stand beside the main one: `--out benchmarks/results/search-60m.json`.
+    # Runs of other sizes or of fewer engines are beside the main one: `--out benchmarks/results/search-60m.json`.
     apart: list[str] = []
     for other in sorted(RESULTS.glob("search-*.json")):
         more = json.loads(other.read_text())

@@ -1,7 +1,7 @@
 """The papers as written: BPHS over sorted copies with binary or interpolation search (Manku, Jain and Das
 Sarma), PSM over one sorted copy with a table of headers and a heap of flips for each query (Sood and
 Loguinov). One native call takes all queries, but asks them one at a time: nothing is prefetched, no two
-lookups overlap. Figures of these stand for the methods, those of ours.py for their engineering."""
+lookups overlap. Figures of these measure the methods, those of ours.py their engineering."""
 
 from __future__ import annotations
 

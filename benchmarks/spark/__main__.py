@@ -2,11 +2,11 @@
 
 Each engine is a process of its own on two cores, timed on the clock from its start to its end, with the CPU seconds and
 the peak of memory of all its processes: for Spark the driver's JVM and the Python workers. Rows are kept one by one in
-results/spark.json, and those that are there are not run again, so a run that was stopped goes on where it was.
+results/spark.json, and those that are there are not run again, so a run that was stopped continues where it was.
 
     --sizes 2k,20k     other sizes of the same corpus
     --engines spark    some engines only
-    --again            rows that are there once more
+    --again            run the rows that are there again
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Spark command under test, where its log goes, and how to read what it found."""
+"""The Spark command under test, where its log is, and how to read what it found."""
 
 from __future__ import annotations
 

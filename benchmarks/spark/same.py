@@ -7,7 +7,7 @@ partitions, and in one and eight as the texts taken out of them once. The table 
 the rows.
 
     --sets NAME ...    some sets only
-    --again            rows that are there once more
+    --again            run the rows that are there again
     --table            only the table, of the rows that are there
 """
 
@@ -84,7 +84,7 @@ def quick_session(folder: Path) -> SparkSession:
     return start("local[2]", "neardup tests", QUICK_SETTINGS | own | shuffled)
 
 
-# What both must say alike.
+# What both must report.
 
 
 def said_here(result: nd.Result) -> Said:
@@ -275,7 +275,7 @@ def write_table(rows: list[Json], page: Path = PAGE) -> None:
 
 def main() -> int:
     raw = argparse.RawDescriptionHelpFormatter
-    every = [*names_of(data()), GROWN]
+    every = [*([] if "--table" in sys.argv else names_of(data())), GROWN]  # the table needs no corpora
     parser = argparse.ArgumentParser(
         "python -m benchmarks.spark.same", description=__doc__, formatter_class=raw
     )

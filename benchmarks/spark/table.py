@@ -18,13 +18,13 @@ INTRODUCTION = """\
 
 Made by `python -m benchmarks.spark.table`; do not edit. `neardup spark scan` on `local[2]` and `neardup scan` with two
 threads, each a process of its own on the same two cores, on the same JSONL, at a similarity of .8 of word 5-shingles.
-Seconds are on the clock from the start of the process to its end, so Spark's hold the start of Java and of the Python
+Seconds are on the clock from the start of the process to its end, which includes the start of Java and of the Python
 workers; CPU seconds and memory are those of all processes together, for Spark the driver's JVM (2 GB of heap allowed)
 and the Python workers. The corpora are grown from a model of real documentation, a fifth of the documents edited
 copies; they are those of [JSONL to clusters](benchmarks-pipeline.md).
 
-On one machine the local pipeline is the one to use: it needs less of everything and gives the same answer. These
-figures are here for what a cluster will need, which [Scale](scale.md) works out from them.
+On one machine, use the local pipeline: it needs less time and memory and gives the same answer. [Scale](scale.md)
+computes from these figures what a cluster needs.
 """
 
 RIVALS = """\
@@ -33,10 +33,10 @@ what it removes.
 """
 
 NOTES = """\
-*Shuffled* is what tasks wrote for other tasks to read, compressed, as Spark's event log counts it; *kept* is what lies
-in the stage's folder when it is whole; *read* is without what is read back from a shuffle. Task seconds are those of
-Spark's task threads, which wait while their Python worker works, so Python's time is in them once. A job of Spark
-belongs to the first stage that became whole after the job began.
+*Shuffled* is what tasks wrote for other tasks to read, compressed, as Spark's event log counts it; *kept* is what is
+in the stage's folder when it is complete; *read* does not include what is read back from a shuffle. Task seconds are
+those of Spark's task threads, which wait while their Python worker works, so Python's time is in them once. A job of
+Spark belongs to the first stage that was completed after the job began.
 """
 
 TRIAL = """\

@@ -3,6 +3,8 @@
 #include "search/psm.hpp"
 #include "search/vosh.hpp"
 
+#include <limits>
+
 namespace neardup {
 
 namespace {
@@ -110,12 +112,14 @@ void bind_psm(nb::module_& module) {
         .def(
             "search_heap",
             [=](const Psm& self, const Words& queries, const Matrix<float>& costs, std::size_t sets,
-                Mode mode, unsigned threads) {
+                Mode mode, unsigned threads, double limit) {
                 if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
-                return run(self, queries, checked(self, queries, costs), sets, {mode, true, threads});
+                return run(self, queries, checked(self, queries, costs), OwnFlips{sets, limit},
+                           {mode, true, threads});
             },
             "queries"_array, "costs"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
-            "Each query flips its own cheapest sets, in exact order.")
+            "limit"_a = std::numeric_limits<double>::infinity(),
+            "Each query flips its own cheapest sets, in exact order, and none that costs more than `limit`.")
         .def(
             "search_template",
             [=](const Psm& self, const Words& queries, const Matrix<float>& costs, const Floats& expected,

@@ -3,6 +3,8 @@
 #include "search/compressed.hpp"
 #include "search/header_psm.hpp"
 
+#include <limits>
+
 namespace neardup {
 
 namespace {
@@ -260,16 +262,19 @@ void bind_segments(nb::module_& module) {
 
     module.def(
         "heap_flips",
-        [](Matrix<float> costs, unsigned header_bits, unsigned radius, std::size_t sets, unsigned threads) {
+        [](Matrix<float> costs, unsigned header_bits, unsigned radius, std::size_t sets, unsigned threads,
+           double limit) {
             const unsigned bits = check_flips(costs, header_bits, radius, sets);
-            return to_numpy(without_gil([&] {
-                                return heap_flips(view(costs), bits, header_bits, radius, sets, threads);
-                            }),
-                            sets);
+            return to_numpy(
+                without_gil(
+                    [&] { return heap_flips(view(costs), bits, header_bits, radius, sets, limit, threads); }),
+                sets);
         },
         "costs"_array, "header_bits"_a, "radius"_a, "sets"_a, "threads"_a = 1,
-        "Each query's cheapest sets of at most radius header bits, as masks; costs are float32[queries, "
-        "bits].");
+        "limit"_a = std::numeric_limits<double>::infinity(),
+        "Each query's cheapest sets of at most radius header bits, as masks, none that costs more than "
+        "limit; costs "
+        "are float32[queries, bits].");
 
     module.def(
         "template_flips",

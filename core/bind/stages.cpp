@@ -5,6 +5,8 @@
 #include <nanobind/stl/optional.h>
 #include "bind/checks.hpp"
 #include "clusters/clusters.hpp"
+#include "compare/edit.hpp"
+#include "compare/identity.hpp"
 #include "join/agree.hpp"
 #include "join/containment.hpp"
 #include "join/verify.hpp"
@@ -41,22 +43,64 @@ void check_pairs(std::span<const std::int64_t> left, std::span<const std::int64_
         check_that(left[i] != right[i], "a pair names one row twice");
 }
 
+void check_least(double least) {
+    if (!(least > 0 && least <= 1)) throw nb::value_error("least must be above 0 and at most 1");
+}
+
 void bind_verify(nb::module_& module) {
     module.def(
         "jaccard_at_least",
         [](const Hashes& hashes, const Longs& offsets, const Longs& left, const Longs& right, double least,
-           int threads) {
+           int threads, bool sampled) {
             check_lengths(left, right);
-            if (!(least > 0 && least <= 1)) throw nb::value_error("least must be above 0 and at most 1");
+            check_least(least);
             return to_numpy(without_gil([&] {
                 check_offsets(view(offsets), hashes.shape(0));
                 check_pairs(view(left), view(right), offsets.shape(0) - 1);
                 return jaccard_at_least({view(hashes), {}, view(offsets)}, {view(left), view(right)}, least,
-                                        check_threads(threads));
+                                        sampled, check_threads(threads));
             }));
         },
         "hashes"_array, "offsets"_array, "left"_array, "right"_array, "least"_a, "threads"_a = 1,
-        "The Jaccard similarity of each pair, -1 where it is below `least`.");
+        "sampled"_a = false,
+        "The Jaccard similarity of each pair, -1 where it is below `least`; see core/join/verify.hpp.");
+    module.def(
+        "edit_at_least",
+        [](const Hashes& hashes, const Longs& offsets, const Longs& left, const Longs& right, double least,
+           int threads) {
+            check_lengths(left, right);
+            check_least(least);
+            return to_numpy(without_gil([&] {
+                check_offsets(view(offsets), hashes.shape(0));
+                check_pairs(view(left), view(right), offsets.shape(0) - 1);
+                return edit_at_least({view(hashes), {}, view(offsets)}, {view(left), view(right)}, least,
+                                     check_threads(threads));
+            }));
+        },
+        "hashes"_array, "offsets"_array, "left"_array, "right"_array, "least"_a, "threads"_a = 1,
+        "The edit similarity of each pair of ordered rows, -1 where it is below `least`; see "
+        "core/compare/edit.hpp.");
+    nb::enum_<Differences>(module, "Differences")
+        .value("relative", Differences::relative)
+        .value("absolute", Differences::absolute);
+    module.def(
+        "identity_at_least",
+        [](const Hashes& hashes, const Floats& weights, const Longs& offsets, const Longs& left,
+           const Longs& right, double least, Differences differences, int threads) {
+            check_lengths(left, right);
+            check_lengths(hashes, weights);
+            check_least(least);
+            return to_numpy(without_gil([&] {
+                check_offsets(view(offsets), hashes.shape(0));
+                check_pairs(view(left), view(right), offsets.shape(0) - 1);
+                return identity_at_least({view(hashes), view(weights), view(offsets)},
+                                         {view(left), view(right)}, least, differences,
+                                         check_threads(threads));
+            }));
+        },
+        "hashes"_array, "weights"_array, "offsets"_array, "left"_array, "right"_array, "least"_a,
+        "differences"_a, "threads"_a = 1,
+        "The identity of each pair, -1 where it is below `least`; see core/compare/identity.hpp.");
 }
 
 void bind_lsh(nb::module_& module) {

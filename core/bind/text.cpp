@@ -120,7 +120,8 @@ void bind_text(nb::module_& module) {
         .def_rw("unseen_idf", &Recipe::unseen_idf)
         .def_rw("unit_length", &Recipe::unit_length)
         .def_rw("common", &Recipe::common)
-        .def_rw("common_floor", &Recipe::common_floor);
+        .def_rw("common_floor", &Recipe::common_floor)
+        .def_rw("ordered", &Recipe::ordered);
 
     nb::class_<Texts>(module, "Texts",
                       "A column of texts; keeps what it was made of alive and never copies it.")
@@ -132,6 +133,7 @@ void bind_text(nb::module_& module) {
              "validity"_array.none(), "first"_a)
         .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_array, "offsets"_array,
              "validity"_array.none(), "first"_a)
+        .def("add_texts", &Texts::add_texts, "others"_a, "The texts of another column behind these.")
         .def("take", &Texts::take, "rows"_array, "Some of the texts, in the order named.")
         .def(
             "sizes",

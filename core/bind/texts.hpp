@@ -48,6 +48,11 @@ class Texts {
         }
         owners_.append(data);
     }
+    // The texts of another column behind these.
+    void add_texts(const Texts& others) {
+        views_.insert(views_.end(), others.views_.begin(), others.views_.end());
+        owners_.append(others.owners_);
+    }
     // Some of the texts, in the order named.
     Texts take(Longs rows) const {
         Texts some;

@@ -10,7 +10,9 @@ namespace neardup {
 
 // The counts of one pair, in this order; each stops at 65,535.
 enum Change : std::size_t {
-    kKnown,  // bits: the left text has a title, the right one has, names can be told in both, negations can
+    // Bits: the left text has a title, the right one has, names can be recognised in both, negations can; the
+    // comparison was brief.
+    kKnown,
     kTitleLeft,
     kTitleRight,  // words of one title alone
     kNumbersLeft,
@@ -23,16 +25,29 @@ enum Change : std::size_t {
     kWordsRight,  // words of one text alone, each as often as it is missing
     kSentencesLeft,
     kSentencesRight,
-    kReplaced,  // sentences of one text alone; those that stand at the same place are replaced
+    kReplaced,  // sentences of one text alone; those at the same place are replaced
     kMoved,     // sentences of both texts in another order
     kLostLeft,
     kLostRight,  // words of the longest passage of one text that the other has not
     kChanges
 };
 
-// For each pair a row of kChanges counts.
-std::vector<std::uint16_t> changes_of(std::span<const Text> texts, std::span<const std::int64_t> left,
-                                      std::span<const std::int64_t> right, std::uint64_t seed,
-                                      unsigned threads);
+// The facts of some texts, and comparisons of pairs of them: for each pair a row of kChanges counts.
+class TextFacts {
+  public:
+    TextFacts(std::span<const Text> texts, std::uint64_t seed, unsigned threads);
+    std::size_t size() const { return facts_.size(); }
+
+    std::vector<std::uint16_t> changes(std::span<const std::int64_t> left,
+                                       std::span<const std::int64_t> right, unsigned threads) const;
+    // Only titles, languages (25 words or more) and lost passages (100 words or more) are compared, which takes a tenth of
+    // the time.
+    std::vector<std::uint16_t> titles_and_languages(std::span<const std::int64_t> left,
+                                                    std::span<const std::int64_t> right,
+                                                    unsigned threads) const;
+
+  private:
+    std::vector<Facts> facts_;
+};
 
 }  // namespace neardup

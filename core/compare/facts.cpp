@@ -12,7 +12,6 @@ namespace neardup {
 
 namespace {
 
-constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;  // odd
 constexpr std::size_t kLongestTitle = 240, kMostTitleWords = 40, kMostWeakWords = 24, kHeadingWithin = 8192,
                       kFirstLines = 12;
 
@@ -46,6 +45,30 @@ std::uint8_t script_of(char32_t c) {
     return c >= 0x2000 && c < 0x3040 ? 0 : 58;
 }
 
+// Whether all bytes are letters from a to z, as in most words. Bytes behind the last one are read, which NormalText
+// allows.
+bool small_letters(const char* p, std::size_t n) {
+    constexpr std::uint64_t kEach = 0x0101010101010101u, kHigh = 0x80 * kEach;
+    for (;; p += 8, n -= 8) {
+        std::uint64_t eight = read64(p);
+        if (n < 8) {
+            const std::uint64_t mine = (std::uint64_t{1} << (8 * n)) - 1;
+            eight = (eight & mine) | ('a' * kEach & ~mine);
+        }
+        // Adding sets the highest bit of bytes from 'a' on, and of those behind 'z'.
+        const std::uint64_t from_a = eight + (0x80 - 'a') * kEach, behind_z = eight + (0x7F - 'z') * kEach;
+        if (((eight | behind_z | ~from_a) & kHigh) != 0) return false;
+        if (n <= 8) return true;
+    }
+}
+
+bool is_ascii(const char* p, std::size_t n) {
+    std::uint64_t all = 0;
+    for (; n > 8; p += 8, n -= 8) all |= read64(p);
+    all |= n == 8 ? read64(p) : read64(p) & ((std::uint64_t{1} << (8 * n)) - 1);
+    return (all & 0x8080808080808080u) == 0;
+}
+
 class Collector {
   public:
     Collector(const KnownWords& known, const NormalText& text, Facts& facts)
@@ -56,6 +79,13 @@ class Collector {
         if (!facts_.tokens.empty() && ends_sentence(gap, begin)) {
             flush_number();
             close_sentence();
+        }
+        if (!open_) {
+            const char* const word = text_.data() + begin;
+            if (small_letters(word, end - begin)) return plain_word(gap, begin, end);
+            if (static_cast<unsigned char>(*word - 'A') < 26 && end - begin > 1 &&
+                small_letters(word + 1, end - begin - 1))
+                return capitalised_word(begin, end);
         }
         const Shape shape = shape_of(begin, end);
         const std::uint64_t hash = xxh3(folded_, known_.seed());
@@ -72,55 +102,86 @@ class Collector {
             mark |= kName;
             facts_.name_set.push_back(hash);
         }
-        std::uint8_t tongue = numeric_ ? 0 : script_of(shape.first);
+        // Numbers and identifiers are of no language. The language of a word depends on nothing around it.
+        std::uint8_t tongue = shape.digits != 0 ? 0 : script_of(shape.first);
         if (tongue == kLatin) {
-            if (shape.digits != 0 || shape.underscore || shape.camel)
-                tongue = 0;  // identifiers are of no language
+            if (shape.underscore || shape.camel)
+                tongue = 0;
             else if (known != nullptr && known->tongue != 0)
                 tongue = known->tongue;
         }
-        facts_.tokens.push_back(hash);
-        facts_.marks.push_back(mark);
-        facts_.tongues.push_back(tongue);
         facts_.capitals = facts_.capitals || shape.upper != 0;
-        ++tongues_[tongue];
-        places_.push_back(static_cast<std::uint32_t>(begin));
-        before_ = shape;
-        last_ = end;
+        add(hash, mark, tongue, begin, end, shape.letters != 0);
     }
+
+    void reserve(std::size_t tokens) { places_.reserve(tokens); }
 
     void finish() {
         flush_number();
         close_sentence();
         auto& order = facts_.by_hash;
         order.resize(facts_.sentences.size());
-        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-        const auto& sentences = facts_.sentences;
-        std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return sentences[a].hash != sentences[b].hash ? sentences[a].hash < sentences[b].hash : a < b;
+        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = {facts_.sentences[i].hash, i};
+        std::sort(order.begin(), order.end(), [](const SentencePlace& a, const SentencePlace& b) {
+            return a.hash != b.hash ? a.hash < b.hash : a.place < b.place;
         });
-        if (facts_.tokens.size() >= kPassage) {
-            // A polynomial of the hashes, rolled on from word to word.
-            std::uint64_t power = 1, running = 0;
-            for (std::size_t i = 0; i < kPassage; ++i) power *= kBase;
-            facts_.windows.reserve(facts_.tokens.size() + 1 - kPassage);
-            for (std::size_t i = 0; i < facts_.tokens.size(); ++i) {
-                running = running * kBase + facts_.tokens[i];
-                if (i >= kPassage) running -= facts_.tokens[i - kPassage] * power;
-                if (i + 1 >= kPassage) facts_.windows.push_back(mix(running));
-            }
-        }
         for (const auto& number : facts_.numbers) facts_.number_set.push_back(number.hash);
         for (auto* set : {&facts_.number_set, &facts_.name_set}) distinct(*set);
         find_title();
         // Latin, Cyrillic, Arabic and Devanagari letters, and Han.
-        std::size_t listed = tongues_[34] + tongues_[37] + tongues_[38] + tongues_[56], all = 0;
-        for (std::size_t i = 1; i < kScripts; ++i) all += tongues_[i];
-        for (std::size_t i = 1; i <= kLatin; ++i) listed += tongues_[i];
+        const auto& counts = facts_.tongue_counts;
+        std::size_t listed = counts[34] + counts[37] + counts[38] + counts[56], all = 0;
+        for (std::size_t i = 1; i < kScripts; ++i) all += counts[i];
+        for (std::size_t i = 1; i <= kLatin; ++i) listed += counts[i];
         facts_.negatable = 2 * listed > all;
     }
 
   private:
+    // A word of small letters outside of a number: the same as any other token, in fewer steps.
+    void plain_word(std::string_view gap, std::size_t begin, std::size_t end) {
+        const std::string_view word = text_.substr(begin, end - begin);
+        const std::uint64_t hash = xxh3(word, known_.seed());
+        const KnownWords::Entry* known = known_.find(hash);
+        std::uint8_t mark = 0, tongue = kLatin;
+        if (word == "t" && (gap == "'" || gap == "\u2019")) mark = kNegation;
+        if (known != nullptr) {
+            if (known->negation) mark = kNegation;
+            if (known->tongue != 0) tongue = known->tongue;
+        }
+        numeric_ = month_before_ = false;
+        add(hash, mark, tongue, begin, end, true);
+    }
+    // The same for one that begins with a capital and has two letters or more.
+    void capitalised_word(std::size_t begin, std::size_t end) {
+        folded_.assign(text_.data() + begin, end - begin);
+        folded_[0] = static_cast<char>(folded_[0] | 0x20);
+        const std::uint64_t hash = xxh3(folded_, known_.seed());
+        const KnownWords::Entry* known = known_.find(hash);
+        std::uint8_t mark = 0, tongue = kLatin;
+        if (known != nullptr) {
+            if (known->negation) mark = kNegation;
+            if (known->tongue != 0) tongue = known->tongue;
+        }
+        numeric_ = false;
+        month_before_ = known != nullptr && known->month;
+        month_ = hash;
+        if (facts_.tokens.size() != sentence_begin_) {
+            mark |= kName;
+            facts_.name_set.push_back(hash);
+        }
+        facts_.capitals = true;
+        add(hash, mark, tongue, begin, end, true);
+    }
+    void add(std::uint64_t hash, std::uint8_t mark, std::uint8_t tongue, std::size_t begin, std::size_t end,
+             bool letters) {
+        facts_.tokens.push_back(hash);
+        facts_.marks.push_back(mark);
+        facts_.tongues.push_back(tongue);
+        ++facts_.tongue_counts[tongue];
+        places_.push_back(static_cast<std::uint32_t>(begin));
+        letters_before_ = letters;
+        last_ = end;
+    }
     static void distinct(std::vector<std::uint64_t>& set) {
         std::sort(set.begin(), set.end());
         set.erase(std::unique(set.begin(), set.end()), set.end());
@@ -132,11 +193,8 @@ class Collector {
         folded_.clear();
         bool lower_before = false;
         const char* const from = text_.data() + begin;
-        const auto plain = [](char c) { return static_cast<unsigned char>(c - 'a') < 26; };
-        if (std::all_of(from, text_.data() + end, plain)) {  // most words
-            shape.letters = end - begin;
-            shape.first = static_cast<unsigned char>(*from);
-            folded_.assign(from, end - begin);
+        if (is_ascii(from, end - begin)) {
+            ascii_shape(from, end - begin, shape);
             return shape;
         }
         for (const char *p = from, *stop = text_.data() + end; p < stop;) {
@@ -169,6 +227,29 @@ class Collector {
         if (shape.first == 0) shape.first = '0';
         return shape;
     }
+    // The same for a token of ASCII.
+    void ascii_shape(const char* from, std::size_t size, Shape& shape) {
+        folded_.resize(size);
+        bool lower_before = false;
+        for (std::size_t i = 0; i < size; ++i) {
+            const char c = from[i];
+            const bool digit = static_cast<unsigned char>(c - '0') < 10;
+            const bool upper = static_cast<unsigned char>(c - 'A') < 26;
+            const bool letter = !digit && c != '_';
+            shape.digits_then_letters = shape.digits_then_letters && !(digit && shape.letters != 0);
+            shape.digits += digit;
+            shape.underscore = shape.underscore || c == '_';
+            if (letter && shape.first == 0) shape.first = static_cast<unsigned char>(c);
+            shape.letters += letter;
+            shape.upper += upper;
+            shape.camel = shape.camel || (upper && lower_before);
+            lower_before = letter && !upper;
+            folded_[i] = static_cast<char>(upper ? c | 0x20 : c);
+        }
+        shape.digit_first = static_cast<unsigned char>(*from - '0') < 10;
+        shape.upper_first = static_cast<unsigned char>(*from - 'A') < 26;
+        if (shape.first == 0) shape.first = '0';
+    }
     void append(char32_t c) {
         char bytes[4];
         folded_.append(bytes, encode_utf8(c, bytes));
@@ -178,13 +259,19 @@ class Collector {
     // break with a mark beside it (lists, headings, tables). A lone line break is often only where a line was wrapped,
     // except between characters of scripts without spaces.
     bool ends_sentence(std::string_view gap, std::size_t begin) const {
-        if (gap == " " || gap == "-" || gap == "_" || gap == "/") return false;
+        // One mark, or one and a space, that ends no sentence: between nearly all words.
+        const auto within = [](char c) {
+            return static_cast<signed char>(c) >= 0 && c != '\n' && c != '.' && c != '!' && c != '?';
+        };
+        if (!gap.empty() && within(gap[0]) && (gap.size() == 1 || (gap.size() == 2 && gap[1] == ' ')))
+            return false;
         std::size_t breaks = 0;
-        bool marks = false, stop = false;
+        bool marks = false, stop = false, wide = false;
         for (std::size_t i = 0; i < gap.size(); ++i) {
             const char c = gap[i];
             const bool space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
             breaks += c == '\n';
+            wide = wide || static_cast<signed char>(c) < 0;
             if (stop && (space || static_cast<signed char>(c) < 0)) return true;
             stop = c == '.' || c == '!' || c == '?';
             marks = marks || (!space && c != ',' && c != ';' && c != '(' && c != '"' && c != '\'');
@@ -194,6 +281,7 @@ class Collector {
         const bool wide_after = static_cast<signed char>(text_[begin]) < 0;
         if (stop && wide_before) return true;
         if (breaks == 1 && wide_before && wide_after) return single_at(begin);
+        if (!wide) return false;
         for (const auto mark : {"\u3002", "\u061F", "\u06D4", "\u0964", "\u0965", "\u1362", "\u104B"})
             if (gap.find(mark) != std::string_view::npos) return true;
         return false;
@@ -257,7 +345,7 @@ class Collector {
         flush_number();
         // Behind an identifier and a joining mark, digits go on with it.
         const bool inside =
-            attached && (gap[0] == '-' || gap[0] == '.' || gap[0] == '/') && !was_open && before_.letters > 0;
+            attached && (gap[0] == '-' || gap[0] == '.' || gap[0] == '/') && !was_open && letters_before_;
         numeric_ = false;
         if ((plain || version) && !inside) {
             open_ = true;
@@ -265,7 +353,7 @@ class Collector {
             number_token_ = static_cast<std::uint32_t>(facts_.tokens.size());
             running_ = hash;
             if (month_before_ && gap.size() <= 2) facts_.numbers.push_back({month_, number_token_ - 1});
-            // A currency sign, or a minus that no word stands before.
+            // A currency sign, or a minus without a word in front of it.
             if (gap.ends_with('$') || gap.ends_with("\u20AC") || gap.ends_with("\u00A3") ||
                 gap.ends_with("\u00A5"))
                 running_ = fold(running_ ^ static_cast<unsigned char>(gap.back()), 0x589965CC75374CC3u);
@@ -382,12 +470,10 @@ class Collector {
     Facts& facts_;
     std::string folded_;
     std::vector<std::uint32_t> places_;
-    std::array<std::size_t, kScripts> tongues_{};
     std::size_t last_ = 0;
     std::uint32_t sentence_begin_ = 0, number_token_ = 0;
     std::uint64_t running_ = 0, month_ = 0;
-    bool open_ = false, numeric_ = false, month_before_ = false;
-    Shape before_;
+    bool open_ = false, numeric_ = false, month_before_ = false, letters_before_ = false;
 };
 
 }  // namespace
@@ -400,6 +486,7 @@ void collect_facts(const Text& source, const KnownWords& known, NormalText& text
     facts.marks.reserve(about);
     facts.tongues.reserve(about);
     Collector collector(known, text, facts);
+    collector.reserve(about);
     for_each_token(text, [&](std::size_t begin, std::size_t end) { collector.token(begin, end); });
     collector.finish();
 }

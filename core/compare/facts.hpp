@@ -1,6 +1,7 @@
 #pragma once
 // What a person checks before calling two texts the same: the title, numbers, names, negations, the language, and the
 // sentences. One pass over a text collects them, so that comparing two texts needs to look only at their differences.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,13 +10,10 @@
 
 namespace neardup {
 
-// Passages of fewer words are not looked for.
-constexpr std::size_t kPassage = 8;
-
-// What is known of one token besides its hash.
+// What is known of one token beside its hash.
 enum Mark : std::uint8_t { kName = 1, kNegation = 2, kNumeric = 4 };
 
-// Where the language of a word is told by: 0 nothing, then one number for each language written in Latin letters whose
+// The number of the language of a word: 0 nothing, then one number for each language written in Latin letters whose
 // function words are listed, then the scripts. kLatin is a word in Latin letters that no list has.
 constexpr std::uint8_t kLatin = 32, kScripts = 64;
 
@@ -24,24 +22,29 @@ struct Sentence {
     std::uint32_t begin, end;  // tokens
 };
 
+struct SentencePlace {
+    std::uint64_t hash;
+    std::uint32_t place;
+};
+
 struct Number {
     std::uint64_t hash;
     std::uint32_t token;
 };
 
 struct Facts {
-    std::vector<std::uint64_t> tokens;   // hashes of case-folded words, in order
-    std::vector<std::uint64_t> windows;  // hashes of kPassage words, by the place of the first
+    std::vector<std::uint64_t> tokens;  // hashes of case-folded words, in order
     std::vector<std::uint8_t> marks, tongues;
+    std::array<std::uint32_t, kScripts> tongue_counts{};  // words of each language or script
     std::vector<Sentence> sentences;
-    std::vector<std::uint32_t> by_hash;               // sentences, ordered by hash and then by place
+    std::vector<SentencePlace> by_hash;               // sentences, ordered by hash and then by place
     std::vector<Number> numbers;                      // in order
     std::vector<std::uint64_t> number_set, name_set;  // ascending, each once
     std::vector<std::uint64_t> title;                 // its words without numbers, ascending, each once
     std::vector<std::uint64_t> lines;                 // the first lines without numbers, ascending
     std::uint64_t title_line = 0;
     bool titled = false;
-    bool capitals = false;   // there are capital letters, so names can be told
+    bool capitals = false;   // there are capital letters, so names can be recognised
     bool negatable = false;  // negations of the language or script are listed
 };
 
@@ -54,7 +57,8 @@ class KnownWords {
         std::uint8_t tongue = 0;
     };
     const Entry* find(std::uint64_t hash) const {
-        // Most words are not known, and most of those meet an empty slot at once.
+        // Most words are not known; a small table of bits says so of nearly all of them.
+        if ((maybe_[hash >> 54] >> (hash >> 48 & 63) & 1) == 0) return nullptr;
         for (std::size_t i = hash & (kSlots - 1); slots_[i].used; i = (i + 1) & (kSlots - 1))
             if (slots_[i].hash == hash) return &slots_[i].entry;
         return nullptr;
@@ -72,6 +76,7 @@ class KnownWords {
 
     std::uint64_t seed_;
     std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
+    std::array<std::uint64_t, 1024> maybe_{};  // by the highest 16 bits of a hash
 };
 
 // Replaces `facts`. `text` is a buffer that is kept from document to document.

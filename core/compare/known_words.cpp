@@ -7,7 +7,7 @@ namespace neardup {
 
 namespace {
 
-// Function words by language. A word of two languages tells neither.
+// Function words by language. A word of two languages counts for neither.
 constexpr std::string_view kTongues[] = {
     "the of and to is that for with this are be was you from have which will can when your should has",
     "der die das und ist mit ein eine auf für von sich dem den zu werden wird oder sie auch wenn kann bei",
@@ -67,6 +67,7 @@ KnownWords::Entry& KnownWords::entry(std::uint64_t hash) {
     while (slots_[i].used && slots_[i].hash != hash) i = (i + 1) & (kSlots - 1);
     slots_[i].used = true;
     slots_[i].hash = hash;
+    maybe_[hash >> 54] |= std::uint64_t{1} << (hash >> 48 & 63);
     return slots_[i].entry;
 }
 

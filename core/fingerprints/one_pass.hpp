@@ -5,7 +5,7 @@
 
 namespace neardup {
 
-// What every fused call returns about its documents besides the fingerprints.
+// What every fused call returns about its documents beside the fingerprints.
 struct Reading {
     std::vector<std::uint8_t> empty;     // 1: no features, and so no fingerprint
     std::vector<std::int64_t> tokens;    // words, characters or sentences read, stop words not counted

@@ -11,7 +11,7 @@ namespace {
 
 using Quantiles = std::array<std::int16_t, 65536>;
 
-// Newton's method on the upper tail, each quantile starting from the last. The nearest value lies more than 1e-6 from
+// Newton's method on the upper tail, each quantile starting from the last. The nearest value is more than 1e-6 from
 // a rounding boundary (a test looks), a hundred million times the error of any libm's erfc, so that every platform
 // has the same table; a checksum in the tests pins it.
 std::unique_ptr<Quantiles> make_quantiles() {

@@ -41,7 +41,7 @@ KERNEL inline std::uint64_t code_word(std::uint64_t hash, unsigned word) {
     return word == 0 ? hash : mix(hash ^ 0xD6E8FEB86659FD93u);
 }
 
-// The exponent e for which 2^e * the largest |weight| lies in [2^22, 2^23). Integers, so that any input is harmless.
+// The exponent e for which 2^e * the largest |weight| is in [2^22, 2^23). Integers, so that any input is harmless.
 KERNEL inline int vote_exponent(std::span<const float> weights) {
     std::uint32_t largest = 0;
     for (const float weight : weights)

@@ -31,15 +31,26 @@ class Automaton {
         const std::size_t slots = std::bit_ceil(4 * text.size() + 16);
         slots_.assign(slots, kNone);
         mask_ = slots - 1;
+        text_ = text;
+        prefixes_.resize(text.size());
         std::uint32_t last = 0;
         for (std::size_t i = 0; i < text.size(); ++i)
-            last = append(last, text[i], static_cast<std::uint32_t>(i));
+            prefixes_[i] = last = append(last, text[i], static_cast<std::uint32_t>(i));
+        once_.assign(states_.size(), true);
+        for (const State& state : states_)
+            if (state.link != kNone) once_[state.link] = false;
     }
 
     const State& operator[](std::uint32_t state) const { return states_[state]; }
 
     // Where a token leads from a state, or kNone.
     std::uint32_t next(std::uint32_t state, std::uint64_t token) const {
+        // A run that occurs once is followed by one token, and the longer run also occurs once: its state is that of
+        // the whole text up to there. So copies of long passages cost one comparison a token.
+        if (once_[state]) {
+            const std::size_t end = states_[state].first_end + std::size_t{state != 0};
+            return end < text_.size() && text_[end] == token ? prefixes_[end] : kNone;
+        }
         const std::uint32_t edge = slots_[slot(state, token)];
         return edge == kNone ? kNone : edges_[edge].target;
     }
@@ -103,6 +114,9 @@ class Automaton {
     std::vector<State> states_;
     std::vector<Edge> edges_;
     std::vector<std::uint32_t> slots_;
+    std::span<const std::uint64_t> text_;
+    std::vector<std::uint32_t> prefixes_;  // the state of the text up to each place
+    std::vector<bool> once_;               // no state links to it: its runs occur in one place
     std::size_t mask_ = 0;
 };
 

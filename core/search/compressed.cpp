@@ -71,8 +71,8 @@ KERNEL inline Code take(const char* bytes, std::size_t at, unsigned count) {
     return count == 0 ? 0 : peek64(bytes, at) >> (64 - count);
 }
 
-// Decodes one block of `count` codes from `bytes` (padded by kPad); false when its bits make no sense. Whatever the
-// bytes hold, no more than limit / 8 + kPad of them are read.
+// Decodes one block of `count` codes from `bytes` (padded by kPad); false when its bits make no sense. Of any
+// bytes, no more than limit / 8 + kPad of them are read.
 template <class Code>
 KERNEL inline bool decode(const char* bytes, std::size_t limit, unsigned bits, const DecodeSteps& steps,
                           std::size_t count, Code* out) {

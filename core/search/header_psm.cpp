@@ -109,7 +109,7 @@ PrefixHits HeaderTable::search(std::span<const std::uint64_t> queries, std::span
 }
 
 std::vector<std::uint32_t> heap_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
-                                      unsigned radius, std::size_t sets, unsigned threads) {
+                                      unsigned radius, std::size_t sets, double limit, unsigned threads) {
     const std::size_t queries = costs.size() / bits;
     std::vector<std::uint32_t> masks(queries * sets, 0);
     in_parallel(queries, threads, kQueries, [&](std::size_t begin, std::size_t end) {
@@ -127,7 +127,7 @@ std::vector<std::uint32_t> heap_flips(std::span<const float> costs, unsigned bit
             for (unsigned r = 0; r < header_bits; ++r) ranked[r] = sizes[ranking[r]];
             order.start(std::span(ranked).first(header_bits), radius);
             RankSet set;
-            for (std::size_t i = 0; i < sets && order.next(set); ++i)
+            for (std::size_t i = 0; i < sets && order.next(set) && set.cost <= limit; ++i)
                 for (const std::uint8_t rank : set.span()) masks[q * sets + i] |= 1u << ranking[rank];
         }
     });

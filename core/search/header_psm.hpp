@@ -40,9 +40,9 @@ class HeaderTable {
 // The flips of queries as masks of their headers, `sets` for each, likeliest first. `costs` has `bits` numbers for each
 // query, the cost of flipping each bit; only their size counts. A query that has no more sets gets zeros.
 //
-// By heap: each query's own cheapest sets of at most `radius` bits, in exact order.
+// By heap: each query's own cheapest sets of at most `radius` bits, in exact order, none above `limit`.
 std::vector<std::uint32_t> heap_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
-                                      unsigned radius, std::size_t sets, unsigned threads);
+                                      unsigned radius, std::size_t sets, double limit, unsigned threads);
 // By template: the same ranks for all queries. Ranks are by cost, rounded to 18 bits, as in a search in memory.
 std::vector<std::uint32_t> template_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
                                           std::span<const Step> steps, unsigned threads);

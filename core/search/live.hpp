@@ -60,7 +60,7 @@ class LiveTables {
         std::shared_ptr<const Tables> tables;
         std::int64_t base;
     };
-    // Waiting writers are served before later readers; otherwise a stream of searches could block them for ever.
+    // Waiting writers are served before later readers; otherwise a stream of searches could block them forever.
     std::shared_lock<std::shared_mutex> reading() const;
     std::unique_lock<std::shared_mutex> writing() const;
 

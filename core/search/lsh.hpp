@@ -37,7 +37,7 @@ struct KeyPairs {
 // The pairs of rows with equal keys, below 2^32 rows. A bucket of more than `cap` rows lists only each row with the
 // bucket's first kStars rows, and with the kNeighbours that follow it when the others are sorted by `then`, the keys of
 // another band, or by row if there is none. The first rows are those of the smallest `rank`, if it is given. Needs 2 to
-// 34 bytes per row besides the pairs, depending on how many rows share a key.
+// 34 bytes per row beside the pairs, depending on how many rows share a key.
 constexpr std::size_t kStars = 4, kNeighbours = 8;
 KeyPairs key_pairs(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> then,
                    std::span<const std::uint32_t> rank, std::size_t cap, unsigned threads);

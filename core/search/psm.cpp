@@ -122,8 +122,8 @@ class TemplateProber final : public VolatileProber {
 
 class HeapProber final : public VolatileProber {
   public:
-    HeapProber(const Volatility& volatility, std::size_t first, std::size_t sets, unsigned radius)
-        : VolatileProber(volatility, first, sets), radius_(radius) {}
+    HeapProber(const Volatility& volatility, std::size_t first, const OwnFlips& flips, unsigned radius)
+        : VolatileProber(volatility, first, flips.sets), limit_(flips.limit), radius_(radius) {}
 
   private:
     void find_flips(const Layout& layout, Batch& batch) override {
@@ -139,7 +139,7 @@ class HeapProber final : public VolatileProber {
             FlipSet* out = batch.flips.data() + q * (sets_ + 1);
             out[0] = {0, 0};
             std::size_t i = 1;
-            for (RankSet set; i <= sets_ && order.next(set); ++i) {
+            for (RankSet set; i <= sets_ && order.next(set) && set.cost <= limit_; ++i) {
                 out[i] = {0, set.size};
                 for (const std::uint8_t rank : set.span()) out[i].mask |= 1u << ranking[rank];
             }
@@ -147,6 +147,7 @@ class HeapProber final : public VolatileProber {
         }
     }
 
+    double limit_;
     unsigned radius_;
 };
 
@@ -169,7 +170,7 @@ Hits Psm::search(std::span<const std::uint64_t> queries, const Volatility& volat
     });
 }
 
-Hits Psm::search(std::span<const std::uint64_t> queries, const Volatility& volatility, std::size_t flips,
+Hits Psm::search(std::span<const std::uint64_t> queries, const Volatility& volatility, const OwnFlips& flips,
                  const Request& request) const {
     if (tables_.codes() == 0) return {};
     return search_batches(queries, tables_.design().words(), request, [&](Batch& batch, std::size_t first) {

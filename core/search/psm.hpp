@@ -4,6 +4,7 @@
 // the radius. Which flips are likely follows from the margins, so some neighbours are missed: the fewer, the more
 // probes.
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Volatility {
     std::size_t ranks_per_query = 0;
 };
 
+// How many flips of its own order each query tries.
+struct OwnFlips {
+    std::size_t sets;
+    double limit = std::numeric_limits<double>::infinity();
+};
+
 class Psm {
   public:
     // A header of `header_bits` bits; 0: floor(log2(codes)).
@@ -32,8 +39,9 @@ class Psm {
     // With a template every query flips the same ranks in the same order: fast, and almost as good.
     Hits search(std::span<const std::uint64_t> queries, const Volatility& volatility,
                 std::span<const Step> steps, const Request& request) const;
-    // Without, each query's `flips` likeliest sets are found in exact order from its own costs.
-    Hits search(std::span<const std::uint64_t> queries, const Volatility& volatility, std::size_t flips,
+    // Without, each query's likeliest sets are found in exact order from its own costs: `flips.sets` of them at most, and
+    // none that costs more than `flips.limit`.
+    Hits search(std::span<const std::uint64_t> queries, const Volatility& volatility, const OwnFlips& flips,
                 const Request& request) const;
 
   private:

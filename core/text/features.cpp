@@ -116,7 +116,7 @@ void Extractor::read_characters() {
     }
 }
 
-// Shingle i is the sum of base^(width-1-j) * token[i+j]: the next one costs two products, whatever the width. A text
+// Shingle i is the sum of base^(width-1-j) * token[i+j]: the next one costs two products for any width. A text
 // shorter than a shingle is one shingle.
 void Extractor::roll() {
     const std::size_t n = tokens_.size(), width = recipe_.width;
@@ -325,8 +325,20 @@ std::span<const std::uint64_t> Extractor::sorted_set(const Text& text) {
     return hashes;
 }
 
+// The first places alone if a text has more than can be numbered.
+Row Extractor::in_order() {
+    hashes_.resize(std::min(shingles_.size(), std::size_t{1} << (64 - kSymbolBits)));
+    weights_.resize(hashes_.size());
+    for (std::size_t i = 0; i < hashes_.size(); ++i) {
+        hashes_[i] = std::uint64_t{i} << kSymbolBits | shingles_[i] >> (64 - kSymbolBits);
+        weights_[i] = 1;
+    }
+    return {hashes_, weights_};
+}
+
 Row Extractor::row(const Text& text, bool sorted) {
     sequence(text);
+    if (recipe_.ordered) return in_order();
     count_and_select();
     if (sorted) sort_by_hash(counted_, counted_scratch_, starts_, [](const Counted& c) { return c.hash; });
     weigh();

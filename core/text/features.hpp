@@ -22,6 +22,9 @@ enum class Space : int { collapse = 0, keep = 1, drop = 2 };
 enum class Select : int { all = 0, modulo = 1, smallest = 2, winnow = 3 };
 enum class Count : int { constant = 0, linear = 1, logarithm = 2 };
 
+// Of an ordered feature: its lower bits are a symbol's hash, those above its place in the text.
+constexpr unsigned kSymbolBits = 40;
+
 // How features are made. Shared tables are never changed once a recipe holds them.
 struct Recipe {
     Normalizer normalizer;
@@ -45,6 +48,8 @@ struct Recipe {
     std::shared_ptr<const Lookup<std::uint64_t>>
         common;  // features to leave out, with their document frequency
     std::uint64_t common_floor = 1;
+    bool ordered =
+        false;  // every feature with its place, in the order of the text; nothing is counted or left out
 };
 
 struct Row {
@@ -63,7 +68,8 @@ class Extractor {
     std::span<const std::uint64_t> set(const Text& text);
     // Distinct features in the order of their hashes, without weights.
     std::span<const std::uint64_t> sorted_set(const Text& text);
-    // Distinct features with their weights; in the order of their hashes if `sorted`.
+    // Distinct features with their weights; in the order of their hashes if `sorted`. Those of an ordered recipe have
+    // the order of the text, which is that of their numbers too; at most 2^24 of them.
     Row row(const Text& text, bool sorted);
 
     // Of the words of a text, before stop words and stems.
@@ -92,6 +98,7 @@ class Extractor {
     void digest_tokens();
     void roll();
     void count_and_select();
+    Row in_order();
     void count();
     void select();
     void drop_common();

@@ -18,7 +18,7 @@ struct DocumentFields {
     std::size_t longest_line = 0, longest_text = 0;
 };
 
-// Document i is line `lines[i]` of the block, the first line being 0. Its text lies at `begins[i]` of the block, in
+// Document i is line `lines[i]` of the block, the first line being 0. Its text is at `begins[i]` of the block, in
 // `raws[i]` bytes as they are written there; without escapes, these are the text. `texts` and `ids` hold all of them
 // one behind the other.
 struct JsonDocuments {

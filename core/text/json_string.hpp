@@ -30,7 +30,7 @@ inline std::int32_t code_unit(const unsigned char* at, const unsigned char* end)
 }
 
 // The code point of an escape \uXXXX, or of two of them that are a pair; `at` is behind the first \u. Returns whether it
-// is one, and goes behind it.
+// is one; `at` is then behind it.
 inline bool read_code_point(const unsigned char*& at, const unsigned char* end, unsigned char*& out) {
     const std::int32_t unit = code_unit(at, end);
     if (unit < 0 || (unit >= 0xDC00 && unit < 0xE000)) return false;

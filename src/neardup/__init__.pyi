@@ -33,12 +33,12 @@ from neardup.config import preset as preset
 from neardup.dedup import dedup as dedup
 from neardup.errors import ConfigError as ConfigError
 from neardup.errors import DataError as DataError
-from neardup.errors import MissingExtra as MissingExtra
 from neardup.errors import NeardupError as NeardupError
 from neardup.features import Characters as Characters
 from neardup.features import Idf as Idf
 from neardup.features import Normalize as Normalize
 from neardup.features import Shingles as Shingles
+from neardup.features import Vectors as Vectors
 from neardup.features import Words as Words
 from neardup.findings import Findings as Findings
 from neardup.findings import summarize as summarize

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from neardup.errors import ConfigError
 from neardup.progress import Progress
+from neardup.values.checks import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
     from neardup.clusters.keepers import By, Keep
     from neardup.clusters.protect import Guard
     from neardup.clusters.selection import Cut
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from neardup.features.shingles import TextFeatures
     from neardup.pipeline.corpus import Corpus
     from neardup.pipeline.inputs import Documents, Input
-    from neardup.pipeline.pairs import Found
+    from neardup.pipeline.pairs import FoundPairs
     from neardup.result import Result
 
 __all__ = ["dedup"]
 
 
+@checked
 def dedup(
     documents: Documents,
     config: Config | None = None,
@@ -56,6 +57,18 @@ def dedup(
 
     Without `memory` all is held; with it, for example "2GB", texts and fingerprints lie in a temporary folder (or in
     `folder`) and the stages keep to it, beside about 100 bytes a document.
+
+    threshold  the least similarity of a duplicate, above 0 and at most 1; default 0.8
+    recall     the least share of the similar pairs that is found, above 0 and below 1; default 0.99
+    progress   a Progress that is informed of each stage; by default nothing is shown
+    threads    from 1 up; the result is the same for any number
+    returns    a Result: what is kept, what is dropped and because of which document
+    raises     ConfigError for a wrong setting, UnreadableInput if nothing can be read
+
+    >>> import neardup as nd
+    >>> result = nd.dedup(["The ferry leaves at eight!", "the ferry leaves at eight", "Whisk the eggs"])
+    >>> result.kept.tolist()
+    [0, 2]
     """
     # Imported here, so that `import neardup` is quick although this function is among its names.
     import tempfile
@@ -83,7 +96,7 @@ def dedup(
         found = run.find()
         cut = run.cluster(found)
         progress.finish()
-        return _result(given, failures, run.corpus, cut, found, config.verify.threshold, progress.seconds)
+        return _result(given, failures, run.corpus, cut, found, progress.seconds)
 
 
 def _result(
@@ -91,8 +104,7 @@ def _result(
     failures: Sequence[tuple[str, int, str]],
     corpus: Corpus,
     cut: Cut,
-    found: Found,
-    threshold: float,
+    found: FoundPairs,
     seconds: dict[str, float],
 ) -> Result:
     """What was found, by position in what was given."""
@@ -103,6 +115,9 @@ def _result(
     from neardup.result import Result
 
     positions = given.positions(failures)
+    account = given.account(failures)
+    if account.rows:
+        account.check(allow=1)  # raises if there is no document in them
     cut, found = at_positions(cut, found, positions, given.total)
     filtered = corpus.column("filtered")
     out = np.flatnonzero(filtered)
@@ -110,16 +125,17 @@ def _result(
         ids=given.ids(corpus, positions),
         cut=cut,
         found=found,
-        threshold=threshold,
+        threshold=given.config.verify.threshold,
         empty_rows=positions[corpus.column("empty") != 0],
         filtered_rows=positions[out],
         filtered_by=tuple(REASONS[int(code)] for code in filtered[out]),
         rejected=tuple(given.rejected),
         failed=len(failures),
-        notes=given.notes,
-        unread=given.unread,
+        account=account.to_json(),
         seconds=seconds,
         source=given.documents,
+        measure=given.config.verify.name,
+        equal=given.config.equal,
     )
 
 
@@ -136,7 +152,10 @@ def _settled(
     from dataclasses import replace
 
     from neardup.clusters.keepers import Keep
+    from neardup.config.config import Config
 
+    if not isinstance(config, Config):
+        raise ConfigError(f"config is nd.Config(...), not {config!r}")
     if threshold is not None or floor is not None:
         at = config.verify.threshold if threshold is None else threshold
         config = config.with_threshold(at, floor)

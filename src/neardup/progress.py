@@ -1,4 +1,4 @@
-"""What long work tells of itself: stages, and how far each one is. Whoever watches decides what to show."""
+"""Progress of long work: its stages, and how much of each is done. The caller decides what to show."""
 
 from __future__ import annotations
 

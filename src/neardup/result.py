@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,13 @@ from neardup.clusters.protect import Protected
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
+from neardup.pipeline.balance import Balance, exception_lines
 from neardup.pipeline.inputs import Rejected
-from neardup.pipeline.pairs import Found
+from neardup.pipeline.pairs import FoundPairs
 from neardup.readers.document import Document
-from neardup.readers.frames import Column, arrow_table, pandas_table, polars_table
+from neardup.readers.frames import ResultColumn, arrow_table, pandas_table, polars_table
 from neardup.readers.objects import keep_rows
-from neardup.readers.writers import open_writer
+from neardup.search.report import report_lines
 from neardup.values.wording import counted
 
 if TYPE_CHECKING:
@@ -39,7 +41,15 @@ _SHOWN = 10  # dropped documents in a notebook
 
 @dataclass(frozen=True)
 class Dropped:
-    """One dropped document: the row of its keeper, and how similar the two are (1: the same words)."""
+    """One dropped document: the row of its keeper, and how similar the two are (1: the same words).
+
+    row, keeper  the rows of the document and of the one that is kept instead
+    similarity   of the two, 0 to 1
+
+    >>> import neardup as nd
+    >>> nd.dedup(["one two three four five six", "One two three four five six!"]).dropped
+    [Dropped(row=0, keeper=1, similarity=1.0)]
+    """
 
     row: int
     keeper: int
@@ -51,26 +61,40 @@ class Result:
     """What `dedup` found. Rows are positions in what was given, also in `clusters` and `pairs`: `table.iloc[kept]`.
 
     `pairs` are the verified ones among documents of different words, down to the floor. `exact` counts the documents
-    that are dropped because their words equal those of another. `empty_rows` have no words and are always kept;
-    `filtered_rows` did not pass the filters and are not kept; `rejected` lists the rows that are no documents, and
-    `failed` counts those of them that are pages without text. `capped` counts the buckets of similar documents that
-    were too large to pair whole: 0 unless a corpus is very repetitive. `notes` say how often values that are no texts
-    were read as texts, and `unread` counts the rows of files that a reader rejected, by reason.
+    that are dropped because their words equal those of another. `empty_rows` have no words: they are kept unless a
+    filter leaves them out. `filtered_rows` did not pass the filters and are not kept; `rejected` lists the rows that
+    are no documents, and `failed` counts those of them that are pages without text. `capped` counts the buckets of
+    similar documents that were too large to pair whole: 0 unless a corpus is very repetitive. `balance` says what
+    became of every file, row and document, and `account` what became of files and rows before they were documents.
+
+    ids          the ids of the documents, by row
+    cut          clusters and keepers at the threshold
+    threshold    the smallest similarity of two duplicates
+    filtered_by  the name of the filter for each of `filtered_rows`
+    seconds      seconds by stage
+    source       a function that reads the documents again, or None
+    measure      the name of the similarity
+
+    >>> import neardup as nd
+    >>> result = nd.dedup(["The ferry leaves at eight!", "the ferry leaves at eight", "Whisk the eggs"])
+    >>> result.kept.tolist(), [(one.row, one.keeper) for one in result.dropped]
+    ([0, 2], [(1, 0)])
     """
 
     ids: tuple[str, ...]
     cut: Cut
-    found: Found
+    found: FoundPairs
     threshold: float
     empty_rows: Rows
     filtered_rows: Rows
     filtered_by: tuple[str, ...] = field(repr=False)
     rejected: tuple[Rejected, ...]
     failed: int
-    notes: dict[str, int]
-    unread: dict[str, int]
+    account: dict[str, Any] = field(repr=False)
     seconds: dict[str, float] = field(repr=False)
     source: Callable[[], Iterator[Document]] | None = field(default=None, repr=False)
+    measure: str = "Jaccard"
+    equal: str = "words"  # what exact duplicates have in common: words or vector
 
     def __len__(self) -> int:
         """The number of rows that were given."""
@@ -94,6 +118,19 @@ class Result:
     @property
     def filtered(self) -> int:
         return len(self.filtered_rows)
+
+    @property
+    def balance(self) -> Balance:
+        """What became of every file, row and document."""
+        exact = self.exact
+        return Balance(
+            self.documents,
+            len(self.kept),
+            exact,
+            len(self._dropped) - exact,
+            dict(Counter(self.filtered_by)),
+            self.account,
+        )
 
     @property
     def clusters(self) -> Clusters:
@@ -153,6 +190,8 @@ class Result:
                 "the documents were not kept in memory; select them yourself by the rows in `kept`"
             )
         kept = self.cut.kept
+        from neardup.readers.writers import open_writer  # seldom asked
+
         with open_writer(path, format) as writer:
             writer.write_all(d for row, d in enumerate(self.source()) if kept[row])
         return writer.rows
@@ -174,15 +213,15 @@ class Result:
         """The same as a Table of pyarrow."""
         return arrow_table(self._columns(what))
 
-    def _columns(self, what: Table) -> dict[str, Column]:
+    def _columns(self, what: Table) -> dict[str, ResultColumn]:
         if what == "pairs":
             pairs = self.pairs
             return {
-                "left": Column(pairs.left),
-                "right": Column(pairs.right),
-                "similarity": Column(pairs.similarity),
-                "left_id": Column(self._ids(pairs.left)),
-                "right_id": Column(self._ids(pairs.right)),
+                "left": ResultColumn(pairs.left),
+                "right": ResultColumn(pairs.right),
+                "similarity": ResultColumn(pairs.similarity),
+                "left_id": ResultColumn(self._ids(pairs.left)),
+                "right_id": ResultColumn(self._ids(pairs.right)),
             }
         if what != "decisions":
             raise DataError(f'a result has tables of "decisions" and of "pairs", not of {what!r}')
@@ -192,13 +231,13 @@ class Result:
         # Connected by a chain only, they have no similarity of their own.
         similarity = np.nan_to_num(self.clusters.similarity)
         return {
-            "position": Column(np.arange(len(self))),
-            "id": Column(self.ids),
-            "decision": Column(decision.tolist()),
-            "keeper": Column(keeper, none),
-            "keeper_id": Column(self._ids(keeper), none),
-            "similarity": Column(similarity, none | np.isnan(self.clusters.similarity)),
-            "reason": Column(reason.tolist()),
+            "position": ResultColumn(np.arange(len(self))),
+            "id": ResultColumn(self.ids),
+            "decision": ResultColumn(decision.tolist()),
+            "keeper": ResultColumn(keeper, none),
+            "keeper_id": ResultColumn(self._ids(keeper), none),
+            "similarity": ResultColumn(similarity, none | np.isnan(self.clusters.similarity)),
+            "reason": ResultColumn(reason.tolist()),
         }
 
     def _ids(self, rows: Rows) -> list[str]:
@@ -214,7 +253,7 @@ class Result:
             object
         )
         same = first == first[keeper]
-        reason[~own & same], reason[~own & ~same] = "same words", "near-duplicate"
+        reason[~own & same], reason[~own & ~same] = f"same {self.equal}", "near-duplicate"
         reason[~own & self.cut.kept] = "one of several kept"
         reason[self.empty_rows] = "no words"
         decision[self.filtered_rows] = "filtered"
@@ -226,42 +265,30 @@ class Result:
     def summary(self) -> str:
         """What a person wants to know first, in a few lines."""
         _, sizes = self.clusters.sizes()
-        dropped, exact = len(self._dropped), self.exact
-        share, near = dropped / self.documents if self.documents else 0.0, dropped - exact
+        balance = self.balance
+        exact, near = balance.exact, balance.near
         largest = f", the largest of {sizes.max()}" if len(sizes) else ""
         lines = [
-            f"{counted(self.documents, 'document')}: {len(self.kept):,} kept, {dropped:,} dropped ({share:.1%})",
-            f"  {exact:,} {'has' if exact == 1 else 'have'} the same words as another, "
+            balance.headline(),
+            f"  {exact:,} {'has' if exact == 1 else 'have'} the same {self.equal} as another, "
             f"{near:,} {'is a near-duplicate' if near == 1 else 'are near-duplicates'} "
-            f"(Jaccard >= {self.threshold:g})",
+            f"({self.measure} >= {self.threshold:g})",
             f"  {counted(len(sizes), 'cluster')}{largest}; {counted(len(self.pairs), 'pair')} verified of "
             f"{counted(self.candidates, 'candidate')}",
+            *(f"  {line}" for line in self._exceptions()),
+            *(f"  {line}" for line in balance.lines()),
         ]
-        return "\n".join(lines + list(self._exceptions()))
+        return "\n".join(lines)
 
     def _exceptions(self) -> Iterator[str]:
         """What did not go the usual way."""
-        if self.filtered:
-            yield f"  {self.filtered:,} did not pass the filters and were left out"
+        if self.found.search is not None:
+            yield from report_lines(self.found.search.to_plain())
         if self.protected is not None:
             for reason, count in self.protected.counts().items():
-                yield f"  {count:,} kept although similar to another: {reason}"
-        if self.failed:
-            yield f"  {self.failed:,} gave no text and were left out"
-        others = len(self.rejected) - self.failed + sum(self.unread.values())
-        if others:
-            first = next((one for one in self.rejected if one.reason != "no text"), None)
-            why = f"row {first.row}: {first.detail or first.reason}" if first else ", ".join(self.unread)
-            were = "was" if others == 1 else "were"
-            yield f"  {counted(others, 'row')} could not be read and {were} left out ({why})"
-        for note, many in self.notes.items():
-            yield f"  {note}: {many:,}"
-        if self.empty:
-            yield f"  {self.empty:,} have no words and were left alone"
-        if self.found.figures:
-            yield f"  {self.found.figures:,} differ from another in figures alone, which are folded"
-        if self.capped:
-            yield f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
+                yield f"{count:,} kept although similar to another: {reason}"
+        empty = len(np.setdiff1d(self.empty_rows, self.filtered_rows, assume_unique=True))
+        yield from exception_lines(empty, self.found.figures, self.capped)
 
     def _repr_html_(self) -> str:
         """The summary and the first dropped documents, for a notebook."""

@@ -1,4 +1,4 @@
-"""The command as its user meets it: output, exit codes, and no traceback whatever happens."""
+"""The command as its user sees it: output, exit codes, and no traceback whatever happens."""
 
 import json
 import subprocess
@@ -87,7 +87,7 @@ def test_explain_verdicts(tmp_path):
         (["fingerprint", "/"], 1, "folder"),
         (["fingerprint"], 2, "FILES"),
         (["fingerprint", "x", "--kind", "odd"], 2, "odd"),
-        (["fingerprint", "x", "--seed", "much"], 2, "no number"),
+        (["fingerprint", "x", "--seed", "much"], 2, "is not a number"),
         (["explain", "x"], 2, "RIGHT"),
         (["unheard-of"], 2, "unheard-of"),
     ],

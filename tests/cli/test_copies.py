@@ -98,5 +98,6 @@ def test_copies_of_pages_in_a_column_and_what_cannot_be_read(tmp_path):
     ]
     path = tmp_path / "pages.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows) + "not JSON\n")
-    said = json.loads(run("copies", str(path), "--json").stdout)
+    said = json.loads(run("copies", str(path), "--json", "--allow-rejects", "1").stdout)
+    assert said["account"]["rows"]["rejected"] == {"bad JSON": 1}
     assert said["documents"] == 2 and said["found"] == 0 and said["failed"] == {"bad JSON": 1}

@@ -1,4 +1,4 @@
-"""`neardup dedup` as its user meets it: files in, the documents worth keeping out."""
+"""`neardup dedup` as its user sees it: files in, the documents worth keeping out."""
 
 import gzip
 import hashlib
@@ -67,7 +67,7 @@ def test_bad_lines_are_rejected_and_the_rest_goes_on(tmp_path):
         json.loads(line) for line in Path(f"{out}.findings/documents.rejects.jsonl").read_text().splitlines()
     ]
     assert len(rejects) == 2 and all(reject["reason"] and reject["row"] for reject in rejects)
-    assert b"could not be read" in result.stdout
+    assert b"4 rows read: 2 documents, 2 rejected" in result.stdout
 
 
 def test_other_formats_and_compression(tmp_path):

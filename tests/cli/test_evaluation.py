@@ -1,4 +1,4 @@
-"""`neardup evaluate`, `curve` and `calibrate` as their users meet them."""
+"""`neardup evaluate`, `curve` and `calibrate` as their users see them."""
 
 import gzip
 import json
@@ -102,7 +102,7 @@ def test_calibrate_recommends_and_asks(tmp_path):
         pages.write_bytes(b"".join(islice(file, 120)))
     arguments = ["calibrate", str(pages), "--labels", str(labels), "--label", "--questions", "6"]
     shown = run(*arguments, stdin=b"y\nwhat\ny\n?\n")  # and then the answers end
-    assert shown.returncode == 0 and b"another run goes on" in shown.stderr
+    assert shown.returncode == 0 and b"another run continues" in shown.stderr
     first = labels.read_text().splitlines()
     assert [json.loads(line)["label"] for line in first] == [1, 1, None]
     shown = run(*arguments, stdin=b"n\nq\n")
@@ -131,3 +131,11 @@ def test_calibrate_recommends_and_asks(tmp_path):
 def test_mistakes_with_calibrate(arguments, code, says):
     shown = run("calibrate", *arguments)
     assert shown.returncode == code and says in shown.stderr.decode(), shown.stderr
+
+
+def test_without_labels_a_threshold_is_not_measured_against_a_threshold():
+    text = run("calibrate", PAGES, "--borderline", "1").stdout.decode()
+    rows = {line.split()[0]: line.split() for line in text.splitlines() if " x " in line}
+    assert rows["0.8"][4:6] == rows["0.75"][4:6] == ["-", "-"]
+    assert rows["unverified"][4] != "-"  # bands alone are measured against what they are for
+    assert "No recommendation" in text

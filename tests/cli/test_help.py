@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import click
 import pytest
+from support.command_server import command_folder
 
 from neardup.cli import COMMANDS, LazyGroup, cli
 from neardup.cli.command_list import GROUPS, color_wanted
@@ -20,7 +24,7 @@ def shown(*arguments: str, **environment: str) -> str:
         for name, value in os.environ.items()
         if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")
     }
-    command = [sys.executable, "-m", "neardup", *arguments]
+    command = [str(command_folder() / "neardup"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=clean | environment).stdout
 
 
@@ -29,6 +33,9 @@ def test_every_command_is_in_one_group():
     assert len(set(COMMANDS)) == len(COMMANDS)
     places = [text.index(f"{title}:\n") for title in GROUPS]
     assert places == sorted(places) and all(f"\n  {name} " in text for name in COMMANDS)
+    assert all(
+        f"  {line}\n" in text for names in GROUPS.values() for line in names.values()
+    )  # nothing is cut off
 
 
 @pytest.mark.parametrize("command", ["scan", "dedup"])
@@ -77,8 +84,9 @@ def test_a_long_diff_is_bounded(tmp_path):
 def test_what_the_help_says_of_a_command(name):
     assert isinstance(cli, LazyGroup)
     command = cli.get_command(None, name)
-    (sentence,) = [names[name] for names in GROUPS.values() if name in names]
-    assert sentence == command.get_short_help_str(400)
+    (line,) = [names[name] for names in GROUPS.values() if name in names]
+    assert command is not None and 20 < len(line) <= 80 - 6 - max(map(len, COMMANDS))
+    assert line.endswith((".", "?"))
 
 
 def test_the_help_imports_no_command():
@@ -87,3 +95,23 @@ def test_the_help_imports_no_command():
     loaded = made.stdout.splitlines()[-1].split()
     assert "numpy" not in loaded
     assert {name for name in loaded if name.startswith("neardup.cli.")} == {"neardup.cli.command_list"}
+
+
+def every_option(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
+    context = click.Context(command, info_name=path)
+    for option in command.get_params(context):
+        if isinstance(option, click.Option) and not option.hidden:
+            yield f"{path} {option.opts[0]}", option.help or ""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            yield from every_option(command.get_command(context, name), f"{path} {name}")
+
+
+def test_help_of_an_option_is_no_riddle():
+    """It names the thing or says what is done: "Words per shingle.", not "Of a shingle, in words."."""
+    begun = re.compile(r"(?:Of|In|To|By|From|For|That|At) ")
+    assert [(name, text) for name, text in every_option(cli, "neardup") if begun.match(text)] == []
+
+
+def test_every_option_has_help():
+    assert [name for name, text in every_option(cli, "neardup") if not text.strip()] == []

@@ -38,8 +38,8 @@ def told(capsys):
         try:
             main(["index", *map(str, arguments), "--json"])
             got = 0
-        except SystemExit as exit:
-            got = exit.code
+        except SystemExit as ended:
+            got = ended.code
         out, err = capsys.readouterr()
         assert got == code, err
         return [json.loads(line) for line in out.splitlines()]
@@ -136,7 +136,8 @@ def page(text):
 
 
 def test_pages_count_by_their_content_in_a_column_too(files, told):
-    """As for a scan: two pages of one site are not alike for their menu; and a text beside them stays a text."""
+    """As for a scan: a shared menu does not make two pages of one site similar; and a text beside them is read as a
+    text."""
     other = " ".join(f"egg{i}" for i in range(40))
     rows = [{"id": "x", "html": page(FERRY)}, {"id": "y", "html": page(other)}]
     (files / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -160,7 +161,7 @@ def test_what_is_replaced_or_cannot_be_read_is_told(files, told):
     assert told("add", index, files / "one")[0]["replaced"] == 0
     assert told("add", index, files / "two")[0]["replaced"] == 1
     (files / "bad.jsonl").write_text('{"id": "z", "text": "a few words"}\nnot JSON\n')
-    done = run("index", "seen", str(index), str(files / "bad.jsonl"))
+    done = run("index", "seen", str(index), str(files / "bad.jsonl"), "--allow-rejects", "1")
     assert done.returncode == 0 and done.stdout.split() == [b"new", b"z"]
     assert b"1 could not be read: bad JSON" in done.stderr
 
@@ -185,7 +186,7 @@ def test_reindex_keeps_the_settings_also_from_files(files, told):
         (["--method", "minhash", "--radius", "3"], "--radius is for codes"),
         (["--method", "exact", "--radius", "0"], "--radius is for codes"),
         (["--method", "exact", "--threshold", "0.9"], "--threshold is for near-duplicates"),
-        (["--threshold", "0.9", "--store", "none"], "it is --radius that counts"),
+        (["--threshold", "0.9", "--store", "none"], "with --store none use --radius"),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(files, options, said, capsys):
@@ -243,7 +244,7 @@ def test_ids_that_no_index_takes_stop_no_others(files, told, capsys):
     (files / "odd.jsonl").write_text(
         "".join(json.dumps({"id": id, "text": f"{FERRY} {id[:9]!r}"}) + "\n" for id in odd)
     )
-    [added] = told("add", files / "i.nd", files / "odd.jsonl")
+    [added] = told("add", files / "i.nd", files / "odd.jsonl", "--allow-rejects", "1")
     assert added["documents"] == 3 and sum(added["rejected"].values()) == 2
     assert any("8,192 bytes" in reason for reason in added["rejected"])
     main(["index", "get", str(files / "i.nd"), odd[0]])

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 from support.command import run
+from support.command_server import command_folder
 from support.corpora import planted, read_jsonl, write_jsonl
 
 from neardup.cli import cli
@@ -57,6 +58,8 @@ def test_every_command_that_writes_has_overwrite():
                     "scan",
                     "spark scan",
                     "spark apply",
+                    "stage cluster",
+                    "stage filter",  # to a folder that is new, or of the same findings
                 ), name
     assert written >= 10
 
@@ -170,11 +173,23 @@ def test_standard_input_alone_makes_a_filter(tmp_path):
     assert run("dedup", "-", stdin=texts).stdout == texts[: texts.index(b"one", 5)]
 
 
+def test_tables_and_binary_files_in_a_pipe():
+    """A header shows a table; the commas of a sentence do not."""
+    table = b"id;text\n1;a b c\n2;d e f\n3;A b, c\n"
+    done = run("dedup", "-", stdin=table)
+    assert done.returncode == 0 and done.stdout == b"id;text\n2;d e f\n3;A b, c\n", done.stderr
+    assert b"read as fields separated by semicolons" in done.stderr
+    lines = b"body, mind and soul\nsoul, and more, of it\n"
+    assert run("dedup", "-", stdin=lines).stdout == lines
+    done = run("dedup", "-", stdin=b"PAR1\x00\x00\x15\x04" + bytes(200))
+    assert done.returncode == 1 and done.stdout == b"" and b"standard input is binary" in done.stderr
+
+
 def test_a_reader_that_ends_early_ends_the_command_quietly(scanned):
     for command in ("apply FOUND --out -", "clusters FOUND --most 1000", "dedup IN --out -"):
         command = command.replace("FOUND", str(scanned / "found")).replace("IN", str(scanned / "in.jsonl"))
         process = subprocess.Popen(
-            [sys.executable, "-m", "neardup", *command.split()],
+            [str(command_folder() / "neardup"), *command.split()],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )

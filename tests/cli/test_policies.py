@@ -93,7 +93,7 @@ def test_one_of_each_language(tmp_path):
     )
     assert run("scan", path, "-o", str(tmp_path / "found")).returncode == 0
     from neardup.findings import Findings
-    from neardup.findings.decisions import DecisionLog
+    from neardup.findings.decision_log import DecisionLog
 
     made = Findings(tmp_path / "found")
     rows = sorted((made.row_of("en0"), made.row_of("de0")))
@@ -122,8 +122,32 @@ def test_values_are_numbers_or_dates():
         assert field_value(value) == expected
     for value in (None, True, "soon", [], {}, "", float("nan")):
         assert np.isnan(field_value(value))
+    times = Keep(by="newest", score="when")
+    for value in ("1970", 19700101, "19700101", 0, "1970-01-01"):
+        assert times.value_of({"when": value}) == 0.0
+    for value in (1704067200, "1704067200000", 1704067200 * 10**6, 1704067200 * 10**9, "2024", 20240101):
+        assert times.value_of({"when": value}) == 1704067200.0
+    assert times.value_of({"when": 20240199}) == 20240199, "no day of the calendar"
+    assert Keep(by="highest", score="when").value_of({"when": 20240101}) == 20240101
     with pytest.raises(nd.ConfigError, match="newest"):
         Keep(by="newest")
     assert json.loads(
         json.dumps(nd.Config(keep=Keep(by="oldest", score="date", by_language=True)).to_plain())
     )
+
+
+def test_documents_without_a_value_are_counted(tmp_path):
+    words = " ".join(f"word{n}" for n in range(40))
+    dates = ["2024-01-05", None, "", "last week", "20240301", "2024-02-01T10:00:00+02:00"]
+    rows = [{"id": str(n), "text": f"{words} {'x' * n}", "date": date} for n, date in enumerate(dates)]
+    path, found, out = tmp_path / "in.jsonl", tmp_path / "found", tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = b"3 documents have no number or ISO date in the field 'date', and are kept only if no duplicate has one"
+    scanned = run("scan", str(path), "--keep", "newest:date", "--out", str(found))
+    assert scanned.returncode == 0 and said in scanned.stdout
+    for policy, kept in (("newest:date", "4"), ("oldest:date", "0"), ("highest:date", "5")):
+        done = run("apply", str(found), "--keep", policy, "--out", str(out), "--overwrite")
+        assert done.returncode == 0 and said in done.stdout, done.stderr
+        assert [row["id"] for row in read_jsonl(out)] == [kept]
+    done = run("apply", str(found), "--keep", "longest", "--out", str(out), "--overwrite")
+    assert b"ISO date" not in done.stdout

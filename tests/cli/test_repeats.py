@@ -1,4 +1,4 @@
-"""`neardup repeats` as its user meets it."""
+"""`neardup repeats` as its user sees it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""scan, apply, clusters, explain -f, config and completion as their users meet them."""
+"""scan, apply, clusters, explain -f, config and completion as their users see them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_apply_writes_everything_asked_for(scanned, tmp_path):
         (["clusters", "TMP"], 1, "no findings"),
         (["clusters", "FOUND", "--id", "nobody"], 1, "nobody"),
         (["explain", "-f", "FOUND", "d0", "nobody"], 1, "nobody"),
-        (["scan", "TMP", "-o", "OUT"], 1, "no files"),
+        (["scan", "TMP", "-o", "OUT"], 2, "no files"),
         (["scan", "TMP/none.jsonl", "-o", "OUT"], 1, "no such file"),
         (["scan", "FOUND/manifest.json", "-o", "FOUND"], 1, "holds some of the inputs"),
         (["scan", "x.jsonl", "--threshold", "nan", "-o", "OUT"], 1, "nan"),

@@ -10,9 +10,13 @@ import pytest
 import neardup as nd
 from neardup.cli.options import config_options
 from neardup.cli.settings import FIELDS, config_of
+from neardup.config.kinds import class_of, kinds
+from neardup.search.hamming.method import HammingMethod
 
 # Options with rules of their own: they choose a strategy, or set two fields that belong together.
 RULES = {
+    "highlights",
+    "in_links",
     "protect",
     "lossless",
     "config",
@@ -24,6 +28,7 @@ RULES = {
     "threshold",
     "floor",
     "keep",
+    "vectors",
 }
 VALUES = {
     "width": 3,
@@ -107,3 +112,15 @@ def test_what_is_compared_apart_is_changed_too():
     assert made.compare.normalize.digits == made.features.normalize.digits == "fold"
     assert config_of({"keep_lines": True}).templates is None
     assert made == nd.Config.from_plain(made.to_plain())
+
+
+def test_every_search_of_codes_is_a_choice() -> None:
+    """The names are those of the table in config/kinds.py, so a new method of codes is not forgotten here."""
+
+    @config_options
+    def command() -> None: ...
+
+    option = next(p for p in click.command()(command).params if p.name == "search")
+    assert isinstance(option.type, click.Choice)
+    named = {kind for kind in kinds() if issubclass(class_of(kind) or object, HammingMethod)}
+    assert set(option.type.choices) == named

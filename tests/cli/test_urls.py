@@ -1,4 +1,4 @@
-"""`neardup urls` and `neardup mirrors` as their users meet them."""
+"""`neardup urls` and `neardup mirrors` as their users see them."""
 
 import io
 import json
@@ -32,8 +32,8 @@ def run(*arguments, stdin=b""):
     try:
         main(arguments)
         code = 0
-    except SystemExit as exit:
-        code = exit.code
+    except SystemExit as ended:
+        code = ended.code
     finally:
         (_, out, err), (sys.stdin, sys.stdout, sys.stderr) = (sys.stdin, sys.stdout, sys.stderr), kept
     out.flush()
@@ -103,7 +103,7 @@ def test_files_columns_and_switches(tmp_path):
     source = str(tmp_path / "pages.jsonl")
     done = run("urls", source, "--column", "link", "--off", "www", "--drop", "from", "--keep", "gclid")
     assert lines(done) == ["https://www.a.com/?gclid=2"]
-    assert b"1 rows could not be read: wrong type" in done.stderr
+    assert b"1 row could not be read: wrong type" in done.stderr
     out = tmp_path / "out.txt"
     assert lines(run("urls", source, "--column", "link", "--on", "path-case", "--out", str(out))) == []
     assert out.read_text() == "https://a.com/?from=1\n"
@@ -122,7 +122,7 @@ def test_redirects_with_a_circle(tmp_path):
     )
     done = run("urls", "--redirects", str(tmp_path / "moved.tsv"), stdin=b"http://a.com/1\nhttp://b.com/x\n")
     assert lines(done) == ["https://a.com/2", "https://b.com/x"]
-    assert b"in a circle" in done.stderr
+    assert b"form a circle" in done.stderr
 
 
 def test_learn_save_and_use(tmp_path):

@@ -1,4 +1,4 @@
-"""Clusters: the rule as told, the same by rounds, and no member below the threshold to its keeper."""
+"""Clusters: the rule as it is written, the same by rounds, and no member below the threshold to its keeper."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_members_of_real_clusters_reach_the_threshold(data):
     assert exact.min() >= 0.7 and np.array_equal(exact, found.similarity[members])
     other = keepers_in_rounds(pairs, len(texts), rank)
     assert np.array_equal(found.keeper, other.keeper) and np.array_equal(found.labels, other.labels)
-    # Single links chain what is not alike: that is why they are not the default.
+    # Single links chain documents that are not similar: that is why they are not the default.
     chained = nd.cluster(pairs, len(texts), rank, method="components")
     ends = np.flatnonzero(~chained.kept)
     assert measure.jaccard(features, ends, chained.keeper[ends]).min() < 0.7

@@ -77,7 +77,7 @@ def test_the_same_words_are_one_document() -> None:
 
 
 def test_unknown_guards_are_refused() -> None:
-    with pytest.raises(nd.ConfigError, match="there is no guard 'titles'; there are: title, numbers"):
+    with pytest.raises(nd.ConfigError, match=r"protect must be a list of 'title', 'numbers'.*titles"):
         nd.dedup(["a"], protect=["titles"])
     with pytest.raises(nd.ConfigError, match="protect is a list"):
         nd.dedup(["a"], protect="title")
@@ -93,5 +93,5 @@ def test_in_a_config_file(tmp_path: object) -> None:
     config = nd.Config(protect=("numbers", "names"))
     assert nd.Config.from_plain(config.to_plain()) == config
     assert 'protect = ["numbers", "names"]' in config.to_toml()
-    with pytest.raises(nd.ConfigError, match="there is no guard"):
+    with pytest.raises(nd.ConfigError, match=r"protect must be a list of .*colour"):
         nd.Config.from_plain({"protect": ["colour"]})

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import _core
-from neardup.compare.changes import AT, COLUMNS, KINDS, Changes, changes_of, describe, kinds_of
+from neardup.clusters.protect import LOST_WORDS
+from neardup.compare.changes import (
+    AT,
+    COLUMNS,
+    KINDS,
+    LANGUAGE_WORDS,
+    Changes,
+    changes_of,
+    describe,
+    facts_of,
+    is_brief,
+    kinds_of,
+)
 from neardup.compare.verify import Pairs
 from neardup.features.normalize import Normalize, tokens
 
@@ -252,12 +264,90 @@ def test_kinds_of_many_pairs_are_those_of_each() -> None:
         assert tuple(kind for bit, kind in enumerate(KINDS) if bits >> bit & 1) == Changes.of(row).kinds
 
 
+SPOKEN = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            "of",
+            "and",
+            "is",
+            "that",
+            "with",
+            "der",
+            "die",
+            "das",
+            "und",
+            "ist",
+            "nicht",
+            "mit",
+            "le",
+            "la",
+            "les",
+            "est",
+            "une",
+            "dans",
+            "pour",
+            "el",
+            "los",
+            "que",
+            "para",
+            "una",
+            "machine",
+            "maschine",
+            "house",
+            "дом",
+            "и",
+            "не",
+            "на",
+            "что",
+            "это",
+            "она",
+            "было",
+            "不",
+            "是",
+            "Title",
+            "Nodes",
+            "node7",
+            "7",
+            "x_y",
+        ]
+    ),
+    max_size=200,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    SPOKEN, st.lists(st.tuples(st.integers(0, 200), SPOKEN), max_size=3), st.sampled_from([" ", ". ", "\n\n"])
+)
+def test_a_brief_comparison_gives_the_same_title_and_language(
+    words: list[str], inserted: list[tuple[int, list[str]]], between: str
+) -> None:
+    """The words of one text, and the same words with others put in or in place of some."""
+    other = list(words)
+    for at, more in inserted:
+        other[at : at + len(more) // 2] = more
+    texts = ["# One\n\n" + between.join(words), "# Two\n\n" + between.join(other)]
+    facts = facts_of(texts)
+    left, right = np.array([0, 1, 0]), np.array([1, 0, 0])
+    whole, brief = facts.changes(left, right, 1), facts.titles_and_languages(left, right, 1)
+    for name in ("title_left", "title_right"):
+        assert brief[:, AT[name]].tolist() == whole[:, AT[name]].tolist()
+    for name, least in (("language", LANGUAGE_WORDS), ("lost_left", LOST_WORDS), ("lost_right", LOST_WORDS)):
+        column = whole[:, AT[name]]
+        assert brief[:, AT[name]].tolist() == np.where(column >= least, column, 0).tolist()
+    assert is_brief(brief).all() and not is_brief(whole).any()
+    assert (brief[:, 0] & 15).tolist() == whole[:, 0].tolist()
+
+
 def test_the_core_checks_rows() -> None:
     texts = _core.Texts()
     texts.add(("a", "b"))
     for left, right in (([0], [2]), ([-1], [0]), ([0, 1], [0])):
-        with pytest.raises(ValueError, match=r"row|length"):
-            _core.changes_of(texts, np.array(left), np.array(right), 1, 1)
+        facts = _core.TextFacts(texts, 1, 1)
+        for compare in (facts.changes, facts.titles_and_languages):
+            with pytest.raises(ValueError, match=r"row|length"):
+                compare(np.array(left), np.array(right), 1)
 
 
 def test_menus_and_banners_are_no_titles() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.compare.diff import Block, Words, absorb, align, align_short
+from neardup.compare.diff import Block, SplitText, absorb, align, align_short
 
 pytest.importorskip("rapidfuzz")
 
@@ -56,7 +56,7 @@ def test_a_word_by_chance_becomes_part_of_the_change() -> None:
 
 @given(st.text("ab \n", max_size=30), st.integers(0, 30), st.integers(0, 6))
 def test_words_and_what_follows_them_make_up_the_text(text: str, characters: int, most: int) -> None:
-    made = Words.of(text, re.compile(r"\S+"), characters, most)
+    made = SplitText.of(text, re.compile(r"\S+"), characters, most)
     assert made.keys == text[:characters].split()[:most]
     assert len(made.parts) == len(made.keys)
     if made.keys and not made.cut:

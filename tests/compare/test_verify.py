@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -125,6 +126,27 @@ def test_an_early_end_changes_no_answer(first, second, shared, percent):
     found = _core.jaccard_at_least(features.hashes, features.offsets, zero, one, least, 1)[0]
     want = similarity.jaccard(features, zero, one)[0]
     assert found == (want if want >= least else -1)
+
+
+@given(st.integers(0, 1500), st.integers(0, 1500), st.integers(0, 1500), st.integers(1, 100))
+def test_a_sample_rules_out_no_pair(first, second, shared, percent):
+    """With a probability below one in 10^9 it would. At every CPU level, for blocks of any number."""
+    rng = np.random.default_rng(first * 1501 + second)
+    hashes = rng.integers(0, 2**64, shared + first + second, dtype=np.uint64)
+    features = nd.features.Features.of(
+        [hashes[: shared + first].tolist(), [*hashes[:shared], *hashes[shared + first :]]]
+    )
+    least, zero, one = percent / 100, np.zeros(1, np.int64), np.ones(1, np.int64)
+    want = similarity.jaccard(features, zero, one)[0]
+    try:
+        for level, sampled in product(_core.Cpu, (False, True)):
+            if level.value <= _core.best_cpu().value:
+                _core.force_cpu(level)
+                columns = (features.hashes, features.offsets, zero, one)
+                found = _core.jaccard_at_least(*columns, least, 1, sampled)[0]
+                assert found == (want if want >= least else -1)
+    finally:
+        _core.force_cpu(_core.best_cpu())
 
 
 def test_the_border_checks_its_columns():

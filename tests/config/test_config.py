@@ -1,4 +1,4 @@
-"""One config in code, TOML and JSON: every strategy comes back equal, and what is wrong is told with its place."""
+"""One config in code, TOML and JSON: every strategy comes back equal, and an error names the place of what is wrong."""
 
 import json
 import tomllib
@@ -91,7 +91,7 @@ def test_part_of_a_config_is_enough(tmp_path):
         ('kind = "jaccard"', "there is no 'kind'"),
         ("[verify]\nat = 1", "a.toml: verify: there is no 'at'"),
         ("[verify]\nthreshold = 2", "verify: Jaccard: a threshold is above 0"),
-        ("[verify]\nthreshold = nan", "a threshold is above 0"),
+        ("[verify]\nthreshold = nan", "threshold must be a finite number"),
         ("[verify]\nthreshold = true", "verify: threshold is True; it must be float"),
         ('[verify]\nthreshold = "x"', "verify: threshold is 'x'; it must be float"),
         ("[verify]\nfloor = [0.5]", "verify: floor is"),
@@ -178,4 +178,4 @@ def test_methods():
     simhash = Config.of("simhash", features=nd.Shingles(3, normalize=nd.Normalize(digits="fold")), radius=4)
     assert simhash.compared == nd.Shingles(3, normalize=nd.Normalize(digits="fold"))
     assert simhash.features.normalize.digits == "fold" and simhash.method == nd.search.Join(radius=4)
-    assert Config(search=nd.PSM(8)).prints == nd.Simhash(margins="ranks")
+    assert Config(search=nd.PSM(8)).prints == nd.Simhash(margins="bytes")

@@ -63,7 +63,7 @@ def test_crawl_warns_of_documents_that_differ_in_figures_alone(tmp_path):
     ]
     result = nd.dedup(lines, nd.preset("crawl"))
     assert result.found.figures == 1
-    assert "1 differ from another in figures alone" in result.summary()
+    assert "1 differ from another only in numbers" in result.summary()
     assert nd.dedup(lines, nd.preset("corpus")).found.figures == 0
     path = tmp_path / "bills.jsonl"
     path.write_text("".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(lines)))

@@ -1,89 +1,101 @@
-"""Numbers that pages quote from results files are the numbers in those files.
-
-Right after such a number a page has a comment that says where it comes from:
-
-    23<!-- = pipeline rows[corpus=1m,engine=ours].seconds -->
-
-The first word names the newest file benchmarks/results/NAME*.json. Then comes the path of the value: names with dots,
-and in brackets the fields by which an item of a list is chosen. `/ 1e6` divides, `over PATH` divides by another value.
-A number with a percent sign is a share. The page may round: its number must be within half of its last digit.
-"""
+"""Pages of figures are what their generators make of the kept results, and quoted numbers are those of the results."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tools.quoted_numbers import Quote, pages, quotes, rewrite
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-QUOTE = re.compile(r"([\d.,]+)(%?)<!-- = (\S+) (.+?) -->")
-MARK = re.compile(r"<!-- = ")
 
 
-def value_at(data: Any, path: str) -> float:
-    for name, chosen in re.findall(r"([\w-]+)(?:\[([^\]]*)\])?", path):
-        data = data[name]
-        if chosen:
-            wanted = dict(part.split("=") for part in chosen.split(","))
-            found = [
-                item for item in data if all(str(item.get(key)) == value for key, value in wanted.items())
-            ]
-            assert len(found) == 1, f"{path}: {len(found)} items fit [{chosen}]"
-            data = found[0]
-    return float(data)
+@pytest.mark.parametrize("page", [page for page in pages() if "<!-- = " in page.read_text("utf-8")], ids=str)
+def test_quoted_numbers_are_those_of_the_results(page):
+    text = page.read_text("utf-8")
+    for quote in quotes(text):
+        assert quote.text(RESULTS) == quote.shown, f"{page.name}, {quote.path}: run `make figures`"
 
 
-def expected(data: Any, path: str) -> float:
-    top, over, below = path.partition(" over ")
-    if over:
-        return value_at(data, top) / value_at(data, below)
-    top, slash, divisor = path.partition(" / ")
-    return value_at(data, top) / (float(divisor) if slash else 1)
+def test_the_readme_quotes_a_number_for_each_of_its_reasons():
+    reasons = (ROOT / "README.md").read_text("utf-8").split("## Five reasons")[1].split("\n## ")[0]
+    parts = reasons.split("\n- **")[1:]
+    assert len(parts) == 5 and all(quotes(part) for part in parts)
 
 
-def agrees(shown: str, value: float) -> bool:
-    """Whether the number on a page is the value, rounded."""
-    plain = shown.replace(",", "").rstrip(".")
-    whole, _, decimals = plain.partition(".")
-    zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))
-    unit = 10.0 ** (zeros - len(decimals))
-    return abs(float(plain) - value) <= unit / 2 + 1e-9
+def test_the_readme_is_short_and_complete():
+    text = (ROOT / "README.md").read_text("utf-8")
+    lines = [line for line in text.splitlines() if line.strip()]
+    assert len(lines) <= 60
+    assert text.count("](docs/images/") == 1
+    assert text.index("## Five reasons") < len("\n".join(lines[:30])), "the first screen has become long"
+    table = text.split("## Compared with other packages")[1].split("\n## ")[0]
+    for package in ("datasketch", "text-dedup", "datatrove", "semhash", "daft", "NeMo Curator"):
+        (row,) = (line for line in table.splitlines() if re.match(rf"\| \[?{package}\b", line))
+        assert [bool(cell.strip()) for cell in row.strip("|").split("|")] == [True, True, True]
+    assert "`make demo`" in text and "`make test`" in text
 
 
-def quotes() -> list[tuple[str, str, str, str, str]]:
-    return [
-        (str(page.relative_to(ROOT)), *found)
-        for page in PAGES
-        for found in QUOTE.findall(page.read_text("utf-8"))
+@pytest.mark.slow
+@pytest.mark.process
+def test_pages_of_figures_are_what_their_generators_make(tmp_path):
+    """In a copy of the tree: the generators find results and pages beside themselves."""
+    for name in ("benchmarks", "papers", "tools", "docs"):
+        hidden = shutil.ignore_patterns(".*", "__pycache__")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=hidden)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    command = [sys.executable, "-m", "tools.remake_pages"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    different = [
+        str(path.relative_to(tmp_path))
+        for path in sorted(tmp_path.rglob("docs/**/*.md"))
+        if path.read_text("utf-8") != (ROOT / path.relative_to(tmp_path)).read_text("utf-8")
     ]
+    assert not different, "run `make figures`"
 
 
-@pytest.mark.parametrize(("page", "shown", "percent", "name", "path"), quotes())
-def test_quoted_number(page, shown, percent, name, path):
-    newest = max(RESULTS.glob(f"{name}*.json"), key=lambda file: file.name)
-    value = expected(json.loads(newest.read_text("utf-8")), path) * (100 if percent else 1)
-    assert agrees(shown, value), f"{page} says {shown}{percent}; {newest.name}, {path}: {value:g}"
+@pytest.fixture
+def results(tmp_path):
+    rows = [{"engine": "a", "speed": 2.5, "share": 0.9996}, {"engine": "b", "speed": 2.4, "share": 0.496}]
+    (tmp_path / "old-1.json").write_text("{}")
+    (tmp_path / "old-2.json").write_text(json.dumps({"rows": rows, "sizes": {"1m": 419_545_088}}))
+    return tmp_path
 
 
-def test_every_mark_is_understood():
-    for page in PAGES:
-        text = page.read_text("utf-8")
-        assert len(MARK.findall(text)) == len(QUOTE.findall(text)), (
-            f"{page.name}: a mark is not right after a number"
-        )
-    assert len(quotes()) >= 10
+@pytest.mark.parametrize(
+    ("before", "path", "after"),
+    [
+        ("9", "rows[engine=a].speed", "2"),
+        ("9.9", "rows[engine=a].speed", "2.5"),
+        ("100", "sizes.1m / 1e6", "420"),
+        ("126,000", "sizes.1m / 1e3", "420,000"),
+        ("127,123", "sizes.1m / 1e3", "419,545"),
+        ("100%", "rows[engine=a].share", "99.96%"),
+        ("3%", "lowest rows[engine=a|b].share", "50%"),
+        ("3.0%", "highest rows[engine=a|b].share", "99.96%"),
+        ("3.0", "sum rows[engine=a|b].speed", "4.9"),
+        ("3 times as fast", "rows[engine=a].speed over rows[engine=b].speed", "as fast"),
+        ("as fast", "rows[engine=a].share over rows[engine=b].share", "2.0 times as fast"),
+        ("as fast", "rows[engine=b].share over rows[engine=a].share", "50% as fast"),
+    ],
+)
+def test_a_quote_is_written_again(results, before, path, after):
+    page = "Of them {}<!-- = old " + path + " --> are.\n"
+    assert rewrite(page.format(before), results) == page.format(after)
+    assert rewrite(page.format(after), results) == page.format(after)
 
 
-def test_rounding_is_checked():
-    assert (
-        agrees("23", 23.2)
-        and agrees("126,000", 125_919)
-        and agrees("2.2", 2.1768)
-        and agrees("1.000", 0.9996)
-    )
-    assert not agrees("24", 23.2) and not agrees("127,000", 125_919) and not agrees("2.20", 2.1768)
+def test_what_cannot_be_quoted_is_an_error(results):
+    with pytest.raises(ValueError, match="not right after a number"):
+        quotes("some<!-- = old rows -->")
+    with pytest.raises(ValueError, match="2 values fit"):
+        Quote("1", "old", "rows[engine=a|b].speed").text(results)
+    with pytest.raises(ValueError, match="nothing fits"):
+        Quote("1", "old", "rows[engine=c].speed").text(results)

@@ -39,6 +39,9 @@ def test_reference_is_made_from_the_code(site):
     assert "neardup index recover" in commands and "--allow-mass-removal" in commands
     names = (site / "reference" / "python" / "index.html").read_text("utf-8")
     assert 'id="neardup.dedup.dedup"' in names and 'id="neardup.index.api.Index.seen"' in names
+    client = (site / "reference" / "python" / "http-client" / "index.html").read_text("utf-8")
+    assert 'id="neardup.http.client.retry.Retry"' in client and "sent again" in client
+    assert 'id="neardup.spark.run.dedup"' in (site / "reference/python/spark/index.html").read_text("utf-8")
     settings = (site / "reference" / "config" / "index.html").read_text("utf-8")
     assert "allow_rejects" not in settings and "recall" in settings and "casefold" in settings
     assert "POST /v1/seen" in (site / "reference" / "http" / "index.html").read_text("utf-8")

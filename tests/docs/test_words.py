@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.check_words import LATER, check, prose_of_page, texts_of_module
+from tools.check_words import check, comments_of_code, prose_of_page, texts_of_module
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,16 +41,27 @@ def test_prose_is_checked_and_code_is_not():
     assert not any("told" in line for _, line in prose_of_page(PAGE))
 
 
-def test_docstrings_are_checked_and_in_commands_every_text():
-    assert words(check("src/neardup/compare/one.py", MODULE)) == ["Tells", "stays"]
-    assert sorted(words(check("src/neardup/cli/one.py", MODULE))) == ["Tells", "goes", "stays", "told"]
-    assert [number for number, _ in texts_of_module(MODULE)] == [1, 7]
+def test_docstrings_texts_and_comments_are_checked():
+    assert sorted(words(check("src/neardup/compare/one.py", MODULE))) == [
+        "Tells",
+        "goes",
+        "goes",
+        "stays",
+        "told",
+    ]
+    assert sorted({number for number, _ in texts_of_module(MODULE)}) == [1, 3, 7, 8]
+    assert sorted(words(check("tests/test_one.py", MODULE))) == ["Tells", "goes", "stays"]
 
 
-def test_what_is_not_for_later_is_clean():
+def test_comments_of_other_languages_are_checked():
+    code = """// Rows that are alike.
+const char* page = "https://told.example";  // it goes on
+int stays = 1;
+"""
+    assert words(check("core/one.hpp", code)) == ["alike", "goes"]
+    assert [number for number, _ in comments_of_code(code)] == [1, 2]
+
+
+def test_all_pages_and_modules_are_clean():
     done = subprocess.run([sys.executable, ROOT / "tools" / "check_words.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-
-
-def test_the_list_for_later_names_what_exists():
-    assert [name for name in LATER if not (ROOT / name).exists()] == []

@@ -157,7 +157,7 @@ def test_plots_are_the_same_bytes_each_time(tmp_path, name):
 
 def test_a_missing_extra_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(nd.MissingExtra, match=r"neardup\[eval\]"):
+    with pytest.raises(nd.errors.MissingExtra, match=r"neardup\[eval\]"):
         plot_curve(nd.evaluate.curve_sketch(), tmp_path / "x.svg")
     with pytest.raises(nd.ConfigError, match=r"\.svg or \.png"):
         plot_curve(nd.evaluate.curve_sketch(), tmp_path / "x.pdf")

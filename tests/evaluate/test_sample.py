@@ -53,7 +53,7 @@ def test_weights_add_up_to_all_pairs(world, monkeypatch):
 
 @pytest.mark.parametrize(("queries", "budget"), [(25, 1000), (N, 1500)])
 def test_totals_are_unbiased(world, queries, budget):
-    """The mean of many draws lies within three standard errors of the truth: for a rare kind of pair, a common one, and
+    """The mean of many draws is within three standard errors of the truth: for a rare kind of pair, a common one, and
     one that the cheap look never sees."""
     similarity, seen = world
     kinds = {"rare": similarity >= 0.9, "common": similarity < 0.1, "unseen": (similarity > 0.5) & ~seen}

@@ -51,11 +51,11 @@ documents = st.lists(st.tuples(texts, texts), min_size=1, max_size=5)
 
 @given(documents, st.booleans(), st.booleans(), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_what_is_written_is_read(
-    given_: list[tuple[str, str]], ascii: bool, swapped: bool, end: str, last: bool
+    given_: list[tuple[str, str]], escaped: bool, swapped: bool, end: str, last: bool
 ) -> None:
     names = ("text", "id") if swapped else ("id", "text")
     lines = [
-        json.dumps({name: {"id": id, "text": text}[name] for name in names}, ensure_ascii=ascii)
+        json.dumps({name: {"id": id, "text": text}[name] for name in names}, ensure_ascii=escaped)
         for id, text in given_
     ]
     body = (end.join(lines) + (end if last else "")).encode()

@@ -189,7 +189,7 @@ def test_dates_fold_in_many_languages(one, other, more):
     how = nd.Normalize(digits="fold", dates="fold", **more)
     same = nd.features.normalize([f"Seen on {one} by many readers", f"Seen on {other} by many readers"], how)
     assert same[0] == same[1]
-    # The core, which goes by hashes of words, agrees with what is spelled out.
+    # The core, which compares hashes of words, agrees with what is spelled out.
     features = nd.Shingles(3, normalize=how).extract([f"seen {one} by", f"seen {other} by"])
     assert features.hashes[: features.offsets[1]].tolist() == features.hashes[features.offsets[1] :].tolist()
     kept = nd.features.normalize([one, other], nd.Normalize(digits="fold", **more))

@@ -47,3 +47,52 @@ def test_counts_that_do_not_add_up_are_an_error(titles, tmp_path):
     summary = summarize(scan(titles, tmp_path / "f"))
     with pytest.raises(NeardupError, match="does not add up"):
         replace(summary, kept=summary.kept + 1)
+
+
+def test_the_same_account_is_in_json_manifest_report_and_review_page(tmp_path):
+    from neardup.pages.report import report
+    from neardup.pages.review.figures import figures_of
+
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = [
+        {"id": str(n), "text": f"some words of row {n} and {n * 7}, which differ from others"}
+        for n in range(18)
+    ]
+    lines = write_jsonl(
+        folder / "a.jsonl", [*rows, {"id": "again", "text": rows[0]["text"]}, {"id": "x", "text": "x"}]
+    )
+    with open(lines, "a") as file:
+        file.write("no json\n")
+    (folder / "b.bin").write_bytes(bytes(range(256)))
+    found = scan(folder, tmp_path / "f", nd.Config(filters=nd.Filters(min_words=2)))
+    summary = summarize(found)
+    account = found.manifest["account"]
+    assert summary.to_json()["account"] == account and summary.balance.to_json() == account
+    assert account["documents"] == {
+        "read": 20,
+        "kept": 18,
+        "exact": 1,
+        "near": 0,
+        "filtered": {"too short": 1},
+    }
+    assert account["rows"] == {"read": 21, "documents": 20, "rejected": {"bad JSON": 1}, "passed_over": {}}
+    told = [
+        "2 files found: 1 read, 1 skipped",
+        "  binary: 1 (b.bin)",
+        "21 rows read: 20 documents, 1 rejected",
+        "  bad JSON: 1 (a.jsonl, row 21)",
+        "20 documents: 18 kept, 1 dropped with the same words as another, 0 dropped as near-duplicates, "
+        "1 left out by filters",
+        "  too short: 1",
+    ]
+    assert list(summary.balance.lines()) == told
+    said = summary.lines()
+    at = said.index("Account")
+    assert said[at + 1 : at + 1 + len(told)] == [f"  {line}" for line in told]
+    assert figures_of(found, found.cut(), found.threshold, 0).account == told
+    report(found, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert all(line.strip() in page for line in told)
+    plain = write_jsonl(tmp_path / "plain.jsonl", rows)
+    assert list(summarize(scan(plain, tmp_path / "g")).balance.lines()) == [], "there is no more to say"

@@ -16,7 +16,7 @@ import neardup as nd
 from neardup.errors import ConfigError, DataError, FormatError, NeardupError
 from neardup.findings import Findings, summarize
 from neardup.findings.apply import apply
-from neardup.findings.decisions import DECISIONS, DecisionLog, read_decisions
+from neardup.findings.decision_log import DECISIONS, DecisionLog, read_decisions
 from neardup.findings.explain import explain_pair
 from neardup.findings.scan import scan
 from neardup.storage.checked_json import checked_json, parse_checked, read_checked, write_checked

@@ -103,7 +103,7 @@ class Said:
         return bool(there.any())
 
     def explained(self, row: int, keeper: int) -> bool:
-        """Whether the one that stays explains why the other goes: tied, or by components through others."""
+        """Whether the one that is kept explains why the other is dropped: tied, or by components through others."""
         if self.same(row, keeper) or self.tied(row, keeper):
             return True
         if self.found.config.clusters == "keepers":

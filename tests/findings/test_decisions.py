@@ -20,7 +20,8 @@ from neardup.errors import ConfigError, DataError, FormatError
 from neardup.evaluate.labels import read_labels
 from neardup.findings import DecisionLog, Decisions, Findings, decided_cut, read_decisions, summarize
 from neardup.findings.apply import apply
-from neardup.findings.decisions import DECISIONS, Decision
+from neardup.findings.decision_log import DECISIONS
+from neardup.findings.decisions import Decision
 
 
 @pytest.fixture
@@ -193,8 +194,8 @@ def test_told_to_stay_but_accepted_elsewhere(found):
 @given(st.data())
 @settings(max_examples=budget(60))
 def test_decisions_always_hold(many, data):
-    """Whatever was decided: nothing goes for a rejected pair, who was told to stay stays, and every document that goes
-    is tied to one that stays by a pair that is similar enough or was agreed to."""
+    """For any decisions: nothing is dropped for a rejected pair, a document decided to be kept is kept, and every
+    dropped one is tied to a kept one by a pair that is similar enough or was agreed to."""
     said = Decisions()
     pairs, first = many.pairs, many.first
     chosen = data.draw(st.lists(st.integers(0, len(pairs) - 1), max_size=12))
@@ -229,7 +230,7 @@ def test_decisions_always_hold(many, data):
 
 def _free(said: Decisions, d: Decision) -> bool:
     """Whether nothing else is said about the document that was not chosen, and no other was chosen over the one that
-    was: that one stays before it."""
+    was: that one is kept before it."""
     others = [other for other in said if other is not d]
     return not any(d.right_row in other.pair for other in others) and not any(
         d.left_row == other.right_row for other in others if other.decision == "keep"
@@ -282,7 +283,7 @@ def test_decisions_are_labels(found, tmp_path):
 
 
 def test_a_log_that_was_replaced_is_read_anew(found):
-    """Moved away, rewritten by an editor, or put back: what stands in the file counts, and none of it is cut off."""
+    """Moved away, rewritten by an editor, or put back: what is in the file counts, and none of it is cut off."""
     a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
     log, path = DecisionLog(found), found.path / DECISIONS
     log.add("reject", a, near)
@@ -377,7 +378,7 @@ def test_one_document_chosen_over_several(found):
     cut = decided_cut(found, 1.0)
     assert cut.kept[far] and not cut.kept[b] and not cut.kept[alone]
     assert cut.clusters.keeper[b] == cut.clusters.keeper[alone] == far
-    # One of the two is taken back, and then the keeper itself goes for another.
+    # One of the two is taken back, and then the keeper itself is dropped for another.
     log.add("clear", b, far)
     assert decided_cut(found, 1.0).kept[b] and not decided_cut(found, 1.0).kept[alone]
     log.add("keep", near, far, 0.8)

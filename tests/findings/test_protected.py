@@ -10,7 +10,7 @@ import pytest
 
 import neardup as nd
 from neardup.cli import main
-from neardup.compare.changes import changes_of
+from neardup.compare.changes import changes_of, is_brief
 from neardup.findings import (
     DecisionLog,
     Findings,
@@ -21,6 +21,7 @@ from neardup.findings import (
     summarize,
     write_pairs,
 )
+from neardup.findings.changes import read_changes
 from neardup.findings.folder import MAGICS, PAIRS
 from neardup.findings.scan import scan
 from neardup.findings.writer import _columns
@@ -72,6 +73,10 @@ def test_changes_are_stored_and_older_findings_compute_them(found: Findings) -> 
     texts = list(PAGES.values())
     expected = changes_of(texts, found.pairs.left, found.pairs.right)
     assert np.array_equal(found.changes, expected)
+    stored = read_changes(found._open(PAIRS), len(found.pairs))
+    assert stored is not None and is_brief(stored).any() and not is_brief(stored).all()
+    for places in (np.arange(len(found.pairs)), np.array([2, 0]), np.empty(0, np.int64)):
+        assert np.array_equal(found.changes_at(places), expected[places])
     pairs = found.pairs
     columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
     _columns(found.path / PAIRS, len(pairs), columns)
@@ -143,3 +148,21 @@ def test_the_commands(found: Findings, tmp_path: Path, capsys: pytest.CaptureFix
 def test_dedup_and_a_scan_agree(found: Findings) -> None:
     made = nd.dedup(list(PAGES.values()))
     assert made.clusters.keeper.tolist() == found.cut().clusters.keeper.tolist()
+
+
+def test_findings_of_a_scan_without_guards_have_the_same_changes(found: Findings, tmp_path: Path) -> None:
+    """What differs is not stored then, but computed when it is asked for."""
+    bare = scan(tmp_path / "pages.jsonl", tmp_path / "bare", nd.Config(protect=()))
+    assert read_changes(bare._open(PAIRS), len(bare.pairs)) is None, "nothing is stored"
+    assert (bare.changes == found.changes).all() and bare.changes.any()
+    guards = ("title", "language")
+    assert bare.cut(protect=guards).kept.tolist() == found.cut().kept.tolist()
+    assert list_protected(bare, bare.cut(protect=guards)) == list_protected(found, found.cut())
+    assert list_clusters(bare, bare.cut(), order="change") == list_clusters(
+        found, found.cut(protect=()), order="change"
+    )
+    assert summarize(bare, protect=guards).lossless == summarize(found).lossless
+    for one, name in ((bare, "bare.csv"), (found, "found.csv")):
+        write_pairs(one, tmp_path / name)
+    assert (tmp_path / "bare.csv").read_text() == (tmp_path / "found.csv").read_text()
+    assert "title" in (tmp_path / "bare.csv").read_text()

@@ -16,7 +16,7 @@ from support.corpora import found_bytes, planted, read_jsonl, write_jsonl
 
 import neardup as nd
 import neardup.compare.similarity as similarity
-from neardup.errors import ConfigError, DataError, FormatError
+from neardup.errors import ConfigError, DataError, FormatError, UnreadableInput
 from neardup.findings import Findings, summarize, write_pairs
 from neardup.findings.apply import apply
 from neardup.findings.scan import scan
@@ -110,6 +110,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(corpus, plain, tmp_pat
     scan(corpus, out, shard_bytes=7_000)
     assert resumed[0] >= 3
     assert found_bytes(out) == found_bytes(plain) and not (out / "work").exists()
+    assert not list(out.glob(".*.tmp"))
     kept = [tmp_path / "kept1.jsonl", tmp_path / "kept2.jsonl"]
     for findings, target in zip((plain, out), kept, strict=True):
         apply(findings, target, allow_mass_removal=True)
@@ -250,7 +251,7 @@ def test_a_damaged_manifest_is_told(plain, tmp_path, damage):
 
 
 def test_damaged_columns_are_told_or_do_not_matter(corpus, tmp_path):
-    """A flipped bit is found, unless it lies where nothing is: then the answer is the same."""
+    """A flipped bit is found, unless it is in unused bytes: then the answer is the same."""
     whole, told = summarize(scan(corpus, tmp_path / "found")).to_json(), 0
     for name in ("documents.nd", "pairs.nd", "texts.nd"):
         path = tmp_path / "found" / name
@@ -320,7 +321,7 @@ def test_tiny_corpora(tmp_path, rows, kept):
 
 def test_a_folder_of_nothing(tmp_path):
     (tmp_path / "in").mkdir()
-    with pytest.raises(ConfigError, match="no files"):
+    with pytest.raises(UnreadableInput, match="no files"):
         scan(tmp_path / "in", tmp_path / "found")
     assert not (tmp_path / "found").exists()
 
@@ -413,7 +414,7 @@ def test_huge_and_many(tmp_path):
 
 @pytest.mark.slow
 def test_one_counter_apart(tmp_path):
-    """Documents that differ in one number do not meet each other one by one: work grows as they do."""
+    """Documents that differ in one number are not compared one by one: work grows in proportion to them."""
     base, count = " ".join(random.Random(1).choices(WORDS_OF_A_PAGE, k=120)), 30_000
     rows = [{"id": str(i), "text": f"{base} visitor {i} today"} for i in range(count)]
     found = scan(write_jsonl(tmp_path / "in.jsonl", rows), tmp_path / "found", threads=2)

@@ -1,6 +1,6 @@
 """Golden fingerprints: bytes that may change only together with a scheme's version.
 
-`python tests/fingerprints/test_golden.py` writes the fixture anew; do so on purpose, never to make a test
+`python tests/fingerprints/test_golden.py` writes the fixture again; do so on purpose, never to make a test
 pass.
 """
 

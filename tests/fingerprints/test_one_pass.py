@@ -78,7 +78,7 @@ def test_threads_batches_and_levels_do_not_matter(cpu, manuals):
 
 def test_golden_fingerprints_at_every_level(cpu):
     """Bytes that must never change under a scheme. To change a scheme on purpose, give it a new version and write the
-    file anew: python tests/test_fused.py"""
+    file again: python tests/test_fused.py"""
     assert golden() == json.loads(GOLDEN.read_text())
 
 

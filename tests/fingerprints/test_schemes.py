@@ -168,5 +168,5 @@ def test_pages_with_equal_beginnings_make_prefixes_slow():
     assert nd.fingerprints.identical(pages, "prefix", many=6).compared == every == 100 * 99 // 2
     assert nd.fingerprints.identical(pages, "positions", many=64, reach=147).compared < every
     assert nd.fingerprints.identical(pages, "digest").compared == 0
-    with pytest.raises(ConfigError, match="a way is one of"):
+    with pytest.raises(ConfigError, match="way must be"):
         nd.fingerprints.identical(pages, "telepathy")

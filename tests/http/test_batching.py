@@ -1,4 +1,4 @@
-"""Requests that come together are one call; nobody waits for a timer, and only the guilty one is told."""
+"""Requests that come together are one call; nobody waits for a timer, and only the faulty request gets the error."""
 
 import asyncio
 import threading

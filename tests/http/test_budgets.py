@@ -18,7 +18,7 @@ from support.serving import Service, served
 import neardup as nd
 from neardup.http.app import make_app
 from neardup.http.deadline import Deadline
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 
 LARGE, MANY = 8 << 20, 24
 
@@ -29,7 +29,7 @@ def peak(server: Service) -> int:
     return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc (run it on Linux)")
 def test_stored_texts_are_not_loaded_beyond_the_budget(tmp_path):
     with nd.Index(tmp_path / "index.nd") as index:
         for number in range(MANY):
@@ -96,11 +96,12 @@ def test_sigterm_ends_in_time_whatever_runs(tmp_path):
 
 SHORT = """
 import sys
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 from neardup.http.run import serve
-from neardup.http.server import Address
+from neardup.http.server import ListenAddress
 from neardup.index import Index
-serve(lambda: Index(sys.argv[1]), Address(port=0), Limits(drain_seconds=4), started=lambda url: print(url, flush=True))
+limits = RequestLimits(drain_seconds=4)
+serve(lambda: Index(sys.argv[1]), ListenAddress(port=0), limits, started=lambda url: print(url, flush=True))
 """
 
 
@@ -149,7 +150,7 @@ def test_a_deadline_that_was_kept_ends_nothing():
 
 def test_a_slow_request_has_its_time_and_no_more():
     """The index is never opened here: texts are tried in the only thread for it, which is taken."""
-    application, service = make_app(Limits(answer_seconds=0.2), indexed=False)
+    application, service = make_app(RequestLimits(answer_seconds=0.2), indexed=False)
     body = b'{"left": "a text"}'
     scope = {
         "type": "http",

@@ -7,7 +7,7 @@ from support.budgets import budget
 from support.serving import served
 
 from neardup.http.app import make_app
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 
 schemathesis = pytest.importorskip("schemathesis")
 from schemathesis.checks import not_a_server_error  # noqa: E402
@@ -66,7 +66,7 @@ def test_every_route_is_described(described):
 
 
 def test_the_document_and_the_table_have_the_same_routes(described):
-    application, _ = make_app(Limits())
+    application, _ = make_app(RequestLimits())
     table = {(route.path, route.method) for route in application.routes.all}
     assert table == set(ROUTES)
 

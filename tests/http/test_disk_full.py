@@ -1,4 +1,5 @@
-"""A full disk behind the service: said in JSON, nothing acknowledged lost, and on it goes when there is room again."""
+"""A full disk behind the service: an error in JSON, nothing acknowledged lost, and it continues when there is room
+again."""
 
 import os
 
@@ -34,7 +35,7 @@ def test_full_and_free_again(small_disk):
         )
         told = http.post("/v1/documents", content=lines, headers={"content-type": "application/x-ndjson"})
         assert told.status_code == 507 and "full" in told.json()["reason"]
-        # What was acknowledged is there, the refused one is not, and whoever asks is served.
+        # What was acknowledged is there, the refused one is not, and queries are answered.
         for n in taken:
             assert http.get(f"/v1/documents/page-{n}").json()["id"] == f"page-{n}"
         assert http.get(f"/v1/documents/page-{number}").status_code == 404

@@ -1,4 +1,4 @@
-"""What a hostile or clumsy client cannot do, while /v1/health goes on answering."""
+"""What a hostile or clumsy client cannot do, while /v1/health still answers."""
 
 import asyncio
 import gzip
@@ -11,7 +11,7 @@ import httpx
 import pytest
 from support.serving import HealthWatch, Service, served
 
-from neardup.http.limits import Budget, Limits, Refused, check_depth, read_body
+from neardup.http.limits import Budget, Refused, RequestLimits, check_depth, read_body
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,8 @@ def test_half_open_connections_hold_up_nobody(small):
 
 
 def test_slow_bodies_are_bounded_in_number(small):
-    """Requests whose bodies do not come fill the places there are; one more is told to come again, health goes on."""
+    """Requests whose bodies do not come fill all places; one more gets an answer to try again later, and health still
+    answers."""
     head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
     held = [small.connect() for _ in range(8)]
     try:
@@ -266,7 +267,7 @@ def part(body: bytes, more: bool = True) -> dict:
 def test_bodies_are_bounded_and_what_was_taken_is_given_back(messages, declared, status):
     budget = Budget(80 if status == 429 else 1000)
     with pytest.raises(Refused) as refused:
-        asyncio.run(read_body(fed(*messages), Limits(body=100, body_seconds=0.05), budget, declared))
+        asyncio.run(read_body(fed(*messages), RequestLimits(body=100, body_seconds=0.05), budget, declared))
     assert refused.value.status == status and budget.taken == 0
 
 
@@ -278,7 +279,7 @@ def test_bodies_arrive_whole():
         ([part(b"a"), part(b"bc", False)], 0),
     ):
         assert (
-            asyncio.run(read_body(fed(*messages), Limits(body=100, body_seconds=1), budget, declared))
+            asyncio.run(read_body(fed(*messages), RequestLimits(body=100, body_seconds=1), budget, declared))
             == b"abc"
         )
     assert budget.taken == 9

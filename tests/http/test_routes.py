@@ -1,4 +1,4 @@
-"""Every route, as a client meets it."""
+"""Every route, as a client sees it."""
 
 import gzip
 import json
@@ -155,12 +155,12 @@ def test_however_a_text_is_sent_it_is_the_same(codes):
         return [{"id": f"{name}/{n}", "text": text, **more} for n, text in enumerate(texts)]
 
     with httpx.Client(base_url=codes.url, trust_env=False, timeout=120) as http:
-        for name, more, ascii in (
+        for name, more, escaped in (
             ("plain", {}, True),
             ("letters", {}, False),
             ("more", {"meta": {"a": 1}}, True),
         ):
-            lines = [json.dumps(one, ensure_ascii=ascii) for one in sent(name, **more)]
+            lines = [json.dumps(one, ensure_ascii=escaped) for one in sent(name, **more)]
             body = "\n".join(lines).encode()
             facts = http.post("/v1/documents", content=body, headers=kind).json()
             assert (facts["documents"], facts["new"]) == (4, 4 if name == "plain" else 0)

@@ -13,7 +13,7 @@ from support.command import start
 from support.serving import served
 
 import neardup as nd
-from neardup.http.server import Address
+from neardup.http.server import ListenAddress
 
 
 def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
@@ -86,7 +86,7 @@ from neardup.http import server as listening
 from neardup.http import run
 taken = socket.create_server(("127.0.0.1", 0))
 listening._free_port = lambda _: taken.getsockname()[1]
-run.serve(lambda: time.sleep(600), listening.Address())
+run.serve(lambda: time.sleep(600), listening.ListenAddress())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     [*_, said] = done.stderr.decode().splitlines()
@@ -124,7 +124,7 @@ def test_what_cannot_be_served_is_said_in_a_line(tmp_path, texts):
 
     assert "needs a token" in refusal("--host", "0.0.0.0")
     with pytest.raises(nd.ConfigError, match="16 printable"):
-        Address("0.0.0.0", token="short")
+        ListenAddress("0.0.0.0", token="short")
     with nd.Index(tmp_path / "index.nd"):
         assert "write" in refusal()  # another process writes to it
     assert "cannot listen" in refusal("--port", str(texts.port))

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
 import threading
 import time
 
@@ -43,6 +49,17 @@ def test_seen_remembers_and_answers(index):
     assert index.search([OTHER, "nothing of the kind"])[1] == []
     assert [hit.id for hit in index.cluster("b").members] == ["a", "b"]
     assert index.explain("a", "b").duplicate
+
+
+def test_what_read_gives_is_added(index, tmp_path):
+    (tmp_path / "a.csv").write_text(f"id,text\na,{OTHER.replace(',', '')}\nb,something else\n")
+    assert index.add(nd.read(tmp_path / "a.csv", batch=1)) == 2 and len(index) == 2
+    assert [one.new for one in index.seen(nd.read(tmp_path / "a.csv"))] == [
+        True,
+        True,
+    ]  # the same ids replace
+    with pytest.raises(nd.DataError, match="expected Documents, got str"):
+        index.add(["a text"])
 
 
 def test_an_update_never_matches_itself(index):
@@ -208,8 +225,6 @@ def test_ready_fingerprints(tmp_path):
 
 
 def test_what_cannot_be(tmp_path, index):
-    with pytest.raises(nd.ConfigError, match="PSM"):
-        nd.Index(tmp_path / "j", nd.Config(search=nd.PSM(3)))
     with pytest.raises(nd.ConfigError, match="templates"):
         nd.Index(tmp_path / "j", nd.Config(templates=nd.Templates()))
     with pytest.raises(FileNotFoundError):
@@ -307,6 +322,64 @@ def test_reindex_refits(tmp_path, index):
         assert again.get("b").added == index.get("b").added
         with pytest.raises(nd.DataError, match="original files"):
             reindex(again, tmp_path / "newer")
+
+
+def test_an_index_that_was_made_but_not_opened_is_taken_back(tmp_path, index, monkeypatch):
+    from neardup.index.rebuild import reindex
+
+    synced = os.fsync
+
+    def failing(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):  # the database has its name by then
+            raise OSError(errno.EIO, "Input/output error")
+        synced(handle)
+
+    index.add([nd.Document(f"d{n}", f"page number {n} of a few") for n in range(3)])
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"):
+        patch.setattr(os, "fsync", failing)
+        reindex(index, tmp_path / "new")
+    assert not list(tmp_path.glob("new/index.sqlite*"))
+    assert reindex(index, tmp_path / "new") == 3
+
+
+KILLED = """
+import os, signal, sys
+import neardup as nd
+from neardup.index import rebuild
+
+copy, left = rebuild._copy, int(sys.argv[3])
+
+def copied(target, batch):
+    global left
+    copy(target, batch)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+rebuild.AT_ONCE, rebuild._copy = 1, copied
+with nd.Index(sys.argv[1], mode="read") as index:
+    rebuild.reindex(index, sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("had_folder", [False, True])
+@pytest.mark.parametrize("copied", [1, 3])
+def test_a_reindex_that_is_killed_leaves_no_part_of_the_documents(tmp_path, copied, had_folder):
+    from neardup.index.rebuild import reindex
+
+    new = tmp_path / "new"
+    with nd.Index(tmp_path / "old") as index:
+        index.add([nd.Document(str(n), f"{n} some words of a text {n}") for n in range(3)])
+    if had_folder:
+        new.mkdir()
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "old"), str(new), str(copied)]
+    assert subprocess.run(command, timeout=300).returncode == -signal.SIGKILL
+    assert new.exists() == had_folder and not (had_folder and any(new.iterdir()))
+    with nd.Index(tmp_path / "old", mode="read") as index:
+        assert reindex(index, new) == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+    with nd.Index(new, mode="read") as index:
+        assert len(index) == 3 and index.verify().sound
 
 
 def test_reindex_keeps_the_settings_and_goes_to_a_new_folder_alone(tmp_path):

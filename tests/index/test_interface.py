@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import neardup as nd
-from neardup.index.interface import Opening, Store, Writer
+from neardup.index.interface import Opening, Store, StoreWriter
 from neardup.index.local.store import LocalStore
 from neardup.index.local.writes import LocalWriter
 from neardup.index.redis.store import RedisStore
@@ -23,10 +23,10 @@ def asked(interface: type) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("interface", "kind"),
-    [(Store, LocalStore), (Store, RedisStore), (Writer, LocalWriter), (Writer, RedisWriter)],
+    [(Store, LocalStore), (Store, RedisStore), (StoreWriter, LocalWriter), (StoreWriter, RedisWriter)],
 )
 def test_a_store_has_every_method_with_the_same_arguments(interface, kind):
-    assert {"search", "lines", "verify", "close"} <= asked(Store).keys() and "put" in asked(Writer)
+    assert {"search", "lines", "verify", "close"} <= asked(Store).keys() and "put" in asked(StoreWriter)
     for name, value in asked(interface).items():
         own = vars(kind).get(name)
         assert own is not None, name
@@ -36,7 +36,9 @@ def test_a_store_has_every_method_with_the_same_arguments(interface, kind):
 def test_a_path_opens_a_folder_and_says_what_it_is(tmp_path):
     with nd.Index(tmp_path / "i") as index:
         assert type(index) is nd.Index and type(index._store) is LocalStore
-        assert repr(index) == f"Index({str(tmp_path / 'i')!r}, scheme={index.scheme!r}, store='text')"
+        assert repr(index) == (
+            f"<Index {str(tmp_path / 'i')!r}: Shingles, BitMinHash + Compact, Jaccard >= 0.8, stores texts>"
+        )
     store = LocalStore(tmp_path / "i", Opening(mode="read"))
     assert store.count() == 0
     store.close()

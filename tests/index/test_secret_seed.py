@@ -1,7 +1,7 @@
-"""Whoever knows the code but not the seed cannot make unrelated pages match.
+"""An attacker who knows the code but not the seed cannot make unrelated pages match.
 
 The attack: mine shingles whose hashes are the smallest of many; appended to any page they take over its MinHash
-values, so that all pages that carry them look alike.
+values, so that all pages that carry them look similar.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_near_pairs_are_those_of_brute_force():
 
 def test_header_steps_are_places_in_the_full_order():
     codes = clustered(np.random.default_rng(2), 60, 5)
-    # Margins that tell nothing of what differs lead to late places and to none.
+    # Margins that say nothing about what differs lead to late places and to none.
     blind = np.random.default_rng(3).exponential(size=codes.margins.shape).astype(np.float32)
     pairs = near_pairs("test", codes, replace(codes, margins=blind), 3)
     header, most = 16, 100

@@ -16,7 +16,7 @@ RADII = np.arange(0, 21)
 
 @pytest.fixture(scope="module")
 def pages():
-    """Texts of few topics, many of them alike."""
+    """Texts of few topics, many of them similar."""
     generator = np.random.default_rng(0)
     words = np.array([f"word{i}" for i in range(400)])
     texts = []

@@ -100,7 +100,12 @@ def test_every_pair_with_a_passage_is_found(texts, width, more):
     pairs = {tuple(sorted((int(pair.part), int(pair.whole)))) for pair in found}
     assert pairs == expected
     assert found.candidates >= len(expected) == len(found)
-    assert [pair.words for pair in found] == sorted((pair.words for pair in found), reverse=True)
+    assert [pair.share for pair in found] == sorted((pair.share for pair in found), reverse=True)
+    by_words = nd.passages.find_copies(
+        [" ".join(text) for text in texts], words=words, width=width, by="words", least=0.5
+    )
+    assert [pair.words for pair in by_words] == sorted((pair.words for pair in by_words), reverse=True)
+    assert {(p.part, p.whole) for p in by_words} == {(p.part, p.whole) for p in found if p.share >= 0.5}
     for pair in found:
         assert pair.words == sum(span.words for span in pair.spans)
         assert pair.longest == max(span.words for span in pair.spans) >= words

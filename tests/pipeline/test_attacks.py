@@ -55,7 +55,7 @@ def test_the_forged_words_collide():
     assert np.array_equal(*np.split(known.hashes, 2))
 
 
-@pytest.mark.skipif(not SOAK, reason="takes half a minute")
+@pytest.mark.skipif(not SOAK, reason="takes half a minute (make soak)")
 def test_a_word_is_forged_in_seconds_where_the_seed_is_known():
     assert len(forged_word("harbour", 77)) == 64
 
@@ -122,7 +122,7 @@ def test_no_shingle_sticks_to_a_drawn_seed(tmp_path):
 
 
 def test_the_seed_is_that_of_the_input(tmp_path):
-    """Whatever the threads, shards and memory; and another one as soon as a byte of a document changes."""
+    """For any threads, shards and memory; and another one as soon as a byte of a document changes."""
     path = attacked(tmp_path)
     found = scan(path, tmp_path / "a", threads=2, shard_bytes=1000)
     assert found.config.seed == scan(path, tmp_path / "b", memory="64MB").config.seed

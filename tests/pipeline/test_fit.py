@@ -6,7 +6,7 @@ import pytest
 import neardup as nd
 from neardup.config.filters import Filters
 from neardup.pipeline import fit as preparing
-from neardup.pipeline.batches import Incoming
+from neardup.pipeline.batches import DocumentBatch
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
 from neardup.pipeline.sharder import Sharder
@@ -28,7 +28,9 @@ def corpus_of(texts, config, sources=None, size=2000, folder=None):
     def batches():
         for start in range(0, len(documents), 7):
             part = slice(start, start + 7)
-            yield Incoming(documents[part], sources[part], list(range(start, start + len(documents[part]))))
+            yield DocumentBatch(
+                documents[part], sources[part], list(range(start, start + len(documents[part])))
+            )
 
     sharder = Sharder(config, Prepared.untaught(config), size=size, folder=folder)
     return Corpus(sharder.shards(batches())), sharder
@@ -120,7 +122,7 @@ def test_a_page_that_is_all_menu_keeps_something():
 
 @pytest.mark.parametrize("method", ["minhash", "simhash", "bits"])
 def test_pages_of_one_site_are_no_duplicates_for_their_menu(method):
-    """Short bodies under one long menu: without templates they are all alike, with them only two are."""
+    """Short bodies under one long menu: without templates they are all similar, with them only two are."""
     menu = " ".join(f"m{i}" for i in range(300))
     texts = [f"{menu} {body(i, 60)}" for i in range(30)]
     texts.append(texts[3] + " end")

@@ -1,4 +1,4 @@
-"""Pairs that never meet: by length, by language; and documents set aside because nothing can be like them."""
+"""Pairs that are never compared: by length, by language; and documents set aside because none can be similar."""
 
 import itertools
 from dataclasses import replace
@@ -20,7 +20,7 @@ def pairs_of(texts, **filters):
 
 
 def test_the_length_rule_is_inclusive():
-    """Conrad and Schriber's +-20%: 80 words may meet 100, 79 may not."""
+    """Conrad and Schriber's +-20%: 80 words may be compared with 100, 79 may not."""
     words = [f"w{i}" for i in range(100)]
     texts = [" ".join(words[:n]) for n in (100, 80, 79)]
     assert pairs_of(texts) == [(0, 1), (0, 2), (1, 2)]

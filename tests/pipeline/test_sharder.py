@@ -1,4 +1,4 @@
-"""Documents to shards: the same however they are cut, stopped and gone on with; pages that fail are told."""
+"""Documents to shards: the same however they are cut, stopped and resumed; pages that fail are reported."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from neardup import web
 from neardup.config.filters import Filters
 from neardup.errors import DataError
 from neardup.pipeline import sharder as sharding
-from neardup.pipeline.batches import Incoming
+from neardup.pipeline.batches import DocumentBatch
 from neardup.pipeline.fit import Prepared
 from neardup.pipeline.inputs import of_reader
 from neardup.pipeline.sharder import Sharder
@@ -32,7 +32,7 @@ def batches(many, size=10, file="a.jsonl"):
     made = [nd.Document(f"id{i}", text) for i, text in enumerate(many)]
     for start in range(0, len(made), size):
         part = made[start : start + size]
-        yield Incoming(part, [file] * len(part), list(range(start + 1, start + 1 + len(part))))
+        yield DocumentBatch(part, [file] * len(part), list(range(start + 1, start + 1 + len(part))))
 
 
 def sharder(folder=None, config=None, size=1000, **others):
@@ -131,9 +131,9 @@ def test_another_shard_size_changes_no_document(done):
 
 def test_changed_input_is_refused(done):
     for many in (texts(99, 1)[:15], texts(3)):
-        with pytest.raises(DataError, match="start anew in another folder"):
+        with pytest.raises(DataError, match="start again in another folder"):
             resumed(done, many)
-    with pytest.raises(DataError, match=r"the input has changed|start anew"):
+    with pytest.raises(DataError, match=r"the input has changed|start again"):
         sharder(done).shards(batches(texts(100), file="b.jsonl"))
 
 
@@ -234,7 +234,7 @@ def test_pages_that_fail_are_told(tmp_path, monkeypatch, stored):
         for start in range(0, 30, 10):
             rows = list(range(start, start + 10))
             documents = [nd.Document(f"p{row}", many[row]) for row in rows]
-            yield Incoming(documents, ["a.html"] * 10, rows, html=True)
+            yield DocumentBatch(documents, ["a.html"] * 10, rows, html=True)
 
     folder = tmp_path if stored else None
     for _ in range(2):  # the second time they are taken over

@@ -1,4 +1,4 @@
-"""Shards: what is written is read back, wherever it lies, and damage is told."""
+"""Shards: what is written is read back, from memory and files, and damage is an error."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,8 @@ from neardup import _core
 from neardup.errors import FormatError, NeardupError
 from neardup.features.texts import as_texts
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.shards import FileShard, MemoryShard, ShardColumns, write_prints, write_shard
+from neardup.pipeline.shard_writer import write_prints, write_shard
+from neardup.pipeline.shards import FileShard, MemoryShard, ShardColumns
 from neardup.storage.column_file import PAGE
 
 COLUMNS = ("digests", "empty", "filtered", "tokens", "sizes", "files", "places", "sources", "scores")
@@ -80,7 +81,7 @@ def test_texts_far_apart(tmp_path):
     for shard in (file, memory):
         assert shard.text_bytes(rows) == [b"first", b"second", b"", b"third"]
         assert _core.tokens(shard.texts(rows), _core.Normalizer()) == [["first"], ["second"], [], ["third"]]
-    # What lies between them is not looked at: damage there is told to who asks for it.
+    # What is between them is not read: damage there is an error for the caller that reads it.
     damaged = bytearray((tmp_path / "a.shard").read_bytes())
     damaged[damaged.index(b"x" * (2 << 20)) + (1 << 20)] ^= 1
     (tmp_path / "a.shard").write_bytes(damaged)

@@ -243,7 +243,7 @@ def test_the_command_shows_what_was_learnt_and_what_it_changes(data, tmp_path):
     quality = answer["effect"]["quality"]
     assert set(quality) == {"nothing", "shingles", "lines and shingles"}
     assert min(quality["lines and shingles"].values()) >= 0.95
-    # How it is shown, and with other settings, a third of the pages tells as well.
+    # How it is shown, and with other settings, a third of the pages shows as well.
     some = tmp_path / "some.jsonl"
     with gzip.open(folder / "docs.jsonl.gz", "rb") as pages:
         some.write_bytes(b"".join(itertools.islice(pages, 110)))

@@ -1,4 +1,4 @@
-"""Texts that stay in their files: the same shards, and a file that changes is noticed."""
+"""Texts that are not copied out of their files: the same shards, and a file that changes is noticed."""
 
 import json
 import os
@@ -126,21 +126,21 @@ def test_a_scan_stops_when_its_input_changes(tmp_path, monkeypatch):
 
     paths = corpus(tmp_path)
 
-    def find(self):
+    def search(self):
         change(paths[0], "touched")
         return found(self)
 
-    found = run.Run.find
-    monkeypatch.setattr(run.Run, "find", find)
+    found = run.Run.search
+    monkeypatch.setattr(run.Run, "search", search)
     with pytest.raises(DataError, match="has changed while it was scanned"):
         nd.scan(paths, tmp_path / "out")
 
 
 @settings(max_examples=budget(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=90), min_size=1, max_size=8), st.booleans(), st.integers(1, 3))
-def test_what_json_writes_is_unescaped(texts, ascii, threads):
+def test_what_json_writes_is_unescaped(texts, escaped, threads):
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    raw = [json.dumps(text, ensure_ascii=ascii)[1:-1].encode() for text in texts]
+    raw = [json.dumps(text, ensure_ascii=escaped)[1:-1].encode() for text in texts]
     sizes = np.array([len(text.encode()) for text in texts])
     raws = np.array([len(one) for one in raw])
     begins = np.cumsum(raws) - raws

@@ -7,7 +7,6 @@ import sys
 import pytest
 
 import neardup as nd
-from neardup.readers.lines import filled_lines
 
 ROW = b'{"id": "a", "text": "one"}\n'
 
@@ -44,9 +43,3 @@ def test_blank_lines_run_no_code(tmp_path, way, blank):
         counts.append(calls)
         assert [row for batch in nd.read(path) for row in batch.rows] == [1, many + 2]
     assert counts[1] < counts[0] + 2_000, counts
-
-
-def test_lines_and_their_numbers_are_those_of_a_split():
-    for block in (b"", b"\n", b"a", b"a\n\nb", b"\n\n a\n  \nb \n", b"  ", b"x\n" * 5, b"\r\n\r\ny\r\n"):
-        expected = [(n, line) for n, line in enumerate(block.split(b"\n"), 7) if line.strip()]
-        assert list(filled_lines(block, 7)) == expected

@@ -1,4 +1,4 @@
-"""Lines copied as they are: those that were asked for, byte for byte, whatever the blocks."""
+"""Lines copied as they are: those that were asked for, byte for byte, for any blocks."""
 
 import gzip
 import json

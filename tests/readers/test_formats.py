@@ -135,8 +135,8 @@ def warc(*responses, kind="response"):
     return out
 
 
-def response(body, type="text/html; charset=utf-8", extra=""):
-    return f"HTTP/1.1 200 OK\r\nContent-Type: {type}\r\n{extra}\r\n".encode() + body
+def response(body, content_type="text/html; charset=utf-8", extra=""):
+    return f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n{extra}\r\n".encode() + body
 
 
 @pytest.mark.parametrize("compression", COMPRESS)
@@ -150,7 +150,7 @@ def test_warc(tmp_path, compression):
     (tmp_path / f"crawl.warc{compression}").write_bytes(COMPRESS[compression](pages))
     reader = nd.read(tmp_path / f"crawl.warc{compression}")
     documents = list(reader.documents())
-    assert [(d.id, d.text) for d in documents] == [
+    assert [(d.meta["url"], d.text) for d in documents] == [
         ("http://a/", "<p>é</p>"),
         ("http://c/", "<p>é</p>"),
         ("http://d/", "<p>packed</p>"),
@@ -181,7 +181,7 @@ def test_packed_pages_are_unpacked_within_the_limit(tmp_path):
 
 def test_texts_of_a_crawl(tmp_path):
     (tmp_path / "a.wet").write_bytes(warc(("http://a/", "tëxt".encode()), kind="conversion"))
-    assert [(d.id, d.text) for d in everything(tmp_path / "a.wet")] == [("http://a/", "tëxt")]
+    assert [(d.meta["url"], d.text) for d in everything(tmp_path / "a.wet")] == [("http://a/", "tëxt")]
 
 
 def test_broken_warc_gives_what_came_before(tmp_path):
@@ -218,6 +218,8 @@ def test_standard_library_reads_json_alike(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     with_msgspec = everything(tmp_path / "a.jsonl")
     assert [(d.id, d.text) for d in with_msgspec[2:]] == [
+        ("1.5", "float id"),
+        ("1", "bool id"),
         ("a.jsonl:9", "made"),
         ("null", ""),
         ("number", "5"),
@@ -226,7 +228,7 @@ def test_standard_library_reads_json_alike(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "msgspec", None)
     reader = nd.read(tmp_path / "a.jsonl")
     assert list(reader.documents()) == with_msgspec
-    assert reader.rejects.total == len(lines) - 5
+    assert reader.rejects.total == len(lines) - 7
 
 
 @pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
@@ -276,7 +278,7 @@ def test_missing_extras_say_what_to_type(tmp_path, monkeypatch, module, name, ex
     if name is not None:
         source = tmp_path / name
         source.write_bytes(zstandard.ZstdCompressor().compress(json.dumps({"text": "x"}).encode()))
-    with pytest.raises(nd.MissingExtra, match=rf"pip install 'neardup\[{extra}\]'"):
+    with pytest.raises(nd.errors.MissingExtra, match=rf"pip install 'neardup\[{extra}\]'"):
         everything(source)
 
 

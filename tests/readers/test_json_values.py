@@ -1,4 +1,4 @@
-"""JSON arrays and objects over several lines are cut into their values, whatever the pieces they come in."""
+"""JSON arrays and objects over several lines are cut into their values, for any pieces they come in."""
 
 import io
 import json
@@ -37,8 +37,8 @@ def found(data, size=7, limit=1 << 20):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(JSON, max_size=6), st.integers(1, 20), st.sampled_from([None, 0, 3]), st.booleans())
-def test_values_are_those_of_json(rows, size, indent, ascii):
-    data = json.dumps(rows, indent=indent, ensure_ascii=ascii)
+def test_values_are_those_of_json(rows, size, indent, escaped):
+    data = json.dumps(rows, indent=indent, ensure_ascii=escaped)
     data = data.encode("utf-8", "surrogatepass")
     values = found(data, size)
     assert all(whole for _, whole in values)

@@ -1,4 +1,4 @@
-"""JSONL read in columns: the same documents, rows, ids and rejects as line by line, whatever the input."""
+"""JSONL read in columns: the same documents, rows, ids and rejects as line by line, for any input."""
 
 import gzip
 import json
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.budgets import budget
 
@@ -120,7 +120,8 @@ def outcome(path: Path, fast: bool, **options):
             found += [(f, row, d.id, d.text) for f, row, d in zip(files, rows, documents, strict=True)]
     except nd.ConfigError as error:
         return str(error)
-    return found, sink.rows
+    # The line reader parses some lines before it looks into the first, so the order of its rejects depends on how many.
+    return found, sorted(sink.rows, key=lambda reject: reject[1])
 
 
 def agree(path: Path, **options):
@@ -307,6 +308,7 @@ lines = st.one_of(
 
 @settings(max_examples=budget(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(lines, max_size=12), st.sampled_from([b"\n", b"\r\n"]), st.integers(30, 400), st.booleans())
+@example([b'{"text": "good"}', b"{}", b"\0"], b"\n", 30, True)  # two reasons in one part of the file
 def test_any_lines(tmp_path, monkeypatch, many, end, size, ended):
     monkeypatch.setattr(line_blocks, "_BLOCK", size)
     monkeypatch.setattr(line_blocks, "_SPARE", 1)

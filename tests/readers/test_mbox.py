@@ -99,9 +99,12 @@ def test_hostile_pages_take_linear_time(tmp_path, page):
 
 
 def test_the_mail_preset_finds_a_wave(tmp_path):
-    body = "Dear {}, your account {} was charged {} dollars today. Call us before Friday to cancel the order at once. "
+    body = (
+        "Dear {}, your account {} was charged {} dollars today for a year of protection of all your devices. Call us "
+        "before Friday to cancel the order at once, or the amount will be taken from your card without another notice. "
+    )
     mails = [
-        mail(i, f"Invoice {i}", body.format(n, f"ab{i}7x", 100 + i) * 2)
+        mail(i, f"Invoice {i}", body.format(n, f"ab{i}7x", 100 + i))
         for i, n in enumerate(["Ann", "Bob", "Eve"])
     ]
     mails.append(

@@ -1,16 +1,29 @@
 """Folders and tables as people have them. What becomes of each file and row is written down here, and must come out."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 import random
+import subprocess
+import sys
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import zstandard
+from support.archives import captured, http_response, warc_record
 
 import neardup as nd
 from neardup.errors import UnreadableInput
+from neardup.readers.account import Account
+from neardup.readers.cells import MADE_ID, NULL, NUMBER
+from neardup.readers.folders import walk
+from neardup.readers.options import ReadOptions
+from neardup.readers.reader import Batch
+from neardup.readers.sources import _chosen
 
 MAY_READ_ALL = os.geteuid() == 0  # root reads what nobody may
 
@@ -63,6 +76,7 @@ def messy(tmp_path):
     os.symlink(folder / "README", folder / "again.txt")
     os.symlink(folder / "nothing", folder / "broken.txt")
     os.symlink(folder, folder / "docs" / "loop")
+    os.symlink("round.txt", folder / "round.txt")  # a link to itself
     os.mkfifo(folder / "pipe")
     put(folder, {"secret.txt": "nobody may read this"})
     (folder / "secret.txt").chmod(0)
@@ -100,7 +114,7 @@ def test_a_folder(messy):
     account = reader.account
     skipped = {kind: len(names) for kind, names in SKIPPED.items()} | {
         "same file again": 1,
-        "broken link": 1,
+        "broken link": 2,
         "link to a folder": 1,
         "no regular file": 1,
     }
@@ -157,7 +171,7 @@ def test_chosen_files(messy):
     ]
     assert names(include="docs/*", exclude=["*.md", "*.rst"])[0] == ["docs/paper.tex"]
     assert names(include=["**/deep/**", "*.rs"])[0] == ["docs/deep/er/still.txt", "src/main.rs"]
-    with pytest.raises(nd.ConfigError, match=r"no files to read.*excluded"):
+    with pytest.raises(UnreadableInput, match=r"no files to read.*excluded"):
         nd.read(messy, ext="docx")
     with pytest.raises(nd.ConfigError, match="ext"):
         nd.read(messy, ext=[5])
@@ -273,6 +287,8 @@ VALUES = [  # of a text column, with the text that is read or the reason why non
     (2.5, "2.5", "numbers"),
     (True, None, "wrong type"),
     ({"a": 1}, None, "wrong type"),
+    ([1.5, 2.5], None, "wrong type"),
+    ([1], None, "wrong type"),
     ("ü\u2028", "ü\u2028", None),
 ]
 
@@ -289,7 +305,7 @@ def test_json(tmp_path, form):
     reader = nd.read(tmp_path / "a.json")
     assert everything(reader) == {f"r{n}": text for n, (_, text, _) in enumerate(VALUES) if text is not None}
     account = reader.account
-    assert (account.rows, account.documents, account.rejected) == (8, 6, {"wrong type": 2})
+    assert (account.rows, account.documents, account.rejected) == (10, 6, {"wrong type": 4})
     assert account.notes == {
         "null texts, read as empty documents": 1,
         "numbers in a text column, read as text": 2,
@@ -331,6 +347,271 @@ def test_several_text_columns(tmp_path):
         nd.read(tmp_path / "a.parquet", text=["title", "title"])
 
 
+KINDS = {  # file, ids and texts; rows; rejected; notes
+    "a.jsonl": (
+        '\ufeff{"id": "a", "text": "good"}\r\n{broken\r\n\r\n{"_id": {"$oid": "m"}, "text": "not this id"}\r\n'
+        '{"id": 7.0, "text": 5}\r\n{"id": [1], "text": null}\r\n{"id": "x", "text": {"no": "text"}}\r\n'
+        '{"id": "y"}\r\n[1]\r\n{"id": "a", "text": "again"}',
+        [("a", "good"), ("a.jsonl:4", "not this id"), ("7", "5"), ("a.jsonl:6", ""), ("a", "again")],
+        9,
+        {"bad JSON": 1, "wrong type": 2, "no text": 1},
+        {NULL: 1, NUMBER: 1, MADE_ID: 1},
+    ),
+    "mongo.json": (
+        '[{"_id": {"$oid": "507f1f77"}, "text": "one"},\n {"_id": {"$oid": "507f1f78"}, "text": "two"}]',
+        [("507f1f77", "one"), ("507f1f78", "two")],
+        2,
+        {},
+        {},
+    ),
+    "b.csv": (
+        '\ufeffid,text\r\n1,"two\r\nlines"\r\n2,\r\n3,too,many\r\n4\r\n\r\n5,"says ""yes"""\r\n',
+        [("1", "two\r\nlines"), ("2", ""), ("5", 'says "yes"')],
+        5,
+        {"bad CSV": 2},
+        {},
+    ),
+    "c.tsv": (
+        "id\ttext\n1\tone\n2\ttwo\textra\n3\t\n",
+        [("1", "one"), ("3", "")],
+        3,
+        {"bad CSV": 1},
+        {},
+    ),
+    "d.lines": (
+        "\ufeffone\r\n\r\ntwo\r\nno end",
+        [("d.lines:1", "one"), ("d.lines:2", ""), ("d.lines:3", "two"), ("d.lines:4", "no end")],
+        4,
+        {},
+        {},
+    ),
+    "e.txt": ("\ufeffone\r\ntwo\r\n", [("e.txt", "one\r\ntwo\r\n")], 1, {}, {}),
+    "f.html": ("<html><body><p>a page</p></body></html>", [("f.html", None)], 1, {}, {}),
+    "g.mbox": (
+        "From a@b.c Mon Jan  1 10:00:00 2024\nSubject: one\nMessage-ID: <1@x>\n\nbody\n\n"
+        "From a@b.c Mon Jan  1 10:00:00 2024\nSubject: no body\n\n\n"
+        "From a@b.c Mon Jan  1 10:00:00 2024\nContent-Type: application/pdf\n\nJVBERi0=\n\n",
+        [("1@x", "one\n\nbody"), ("g.mbox:2", "no body"), ("g.mbox:3", "")],
+        3,
+        {},
+        {},
+    ),
+}
+PACKED = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.compress,
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("name", KINDS)
+def test_each_kind_of_file(tmp_path, name, packed):
+    data, expected, rows, rejected, notes = KINDS[name]
+    put(tmp_path, {name + packed: PACKED[packed](data.encode())})
+    reader = nd.read(tmp_path / (name + packed))
+    found = [
+        (document.id.replace(packed, "") if packed else document.id, document.text)
+        for document in reader.documents()
+    ]
+    assert [(id, text if text is not None else data) for id, text in expected] == found
+    account = reader.account
+    assert (account.rows, account.documents, account.rejected, account.notes) == (
+        rows,
+        len(found),
+        rejected,
+        notes,
+    )
+    blocks = [
+        document.id
+        for block in reader.blocks()
+        for document in (block if isinstance(block, Batch) else block.documents())
+    ]
+    assert len(blocks) == len(found) and reader.account == account
+
+
+def test_a_folder_of_every_kind(tmp_path):
+    """Each file gives what it gives alone; ids may repeat."""
+    put(tmp_path, {name: data for name, (data, *_) in KINDS.items()})
+    pyarrow.parquet.write_table(pa.table({"id": [1.0, None], "text": ["one", None]}), tmp_path / "h.parquet")
+    put(tmp_path, {"packed.parquet.gz": gzip.compress((tmp_path / "h.parquet").read_bytes())})
+    reader = nd.read(tmp_path)
+    ids = [document.id for document in reader.documents()]
+    assert sorted(ids) == sorted(
+        [id for _, pairs, *_ in KINDS.values() for id, _ in pairs] + ["1", "h.parquet:2"]
+    )
+    account = reader.account
+    rejected = Counter({"damaged file": 1})
+    notes = Counter({NULL: 1})
+    for _, _, _, some, others in KINDS.values():
+        rejected.update(some)
+        notes.update(others)
+    assert (account.found, account.read, account.rejected, account.notes) == (10, 10, rejected, notes)
+    assert (
+        account.rows
+        == account.documents + rejected.total()
+        == 3 + sum(rows for _, _, rows, *_ in KINDS.values())
+    )
+    details = json.loads(json.dumps(account.to_json()))["reasons"]
+    assert len(details) == 3
+
+
+TABLE = pa.table(
+    {
+        "id": pa.array([1, None, 3, 3, 5], pa.int64()),
+        "text": pa.array(["good", None, "", "again", "\u00fcn\u00ef"], pa.large_string()),
+        "views": [1.5, None, 2.0, 3.0, 4.0],
+    }
+)
+
+
+def write_arrow(path, new):
+    with pa.OSFile(str(path), "wb") as sink, new(sink, TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=2)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.feather", "a.arrows"])
+def test_a_table_with_nulls_in_a_file(tmp_path, name):
+    if name.endswith("parquet"):
+        pyarrow.parquet.write_table(TABLE, tmp_path / name, row_group_size=2)
+    else:
+        write_arrow(tmp_path / name, pa.ipc.new_stream if name.endswith("s") else pa.ipc.new_file)
+    reader = nd.read(tmp_path / name)
+    found = [(document.id, document.text) for document in reader.documents()]
+    assert found == [("1", "good"), (f"{name}:2", ""), ("3", ""), ("3", "again"), ("5", "\u00fcn\u00ef")]
+    account = reader.account
+    assert (account.rows, account.documents, account.rejected, account.notes) == (5, 5, {}, {NULL: 1})
+    whole = (tmp_path / name).read_bytes()
+    for end in (len(whole) // 2, len(whole) - 8):
+        (tmp_path / name).write_bytes(whole[:end])
+        reader = nd.read(tmp_path)
+        everything(reader)
+        assert reader.account.rejected == {"damaged file": 1}
+
+
+def test_a_crawl_as_crawlers_write_it(tmp_path):
+    page = "<html><body><p>A page of some words.</p></body></html>"
+    urls = [f"http://a.example/{name}" for name in ("", "moved", "lost", "p.png", "t.txt", "", "cut")]
+    blocks = [
+        http_response(page),
+        http_response("", "301 Moved Permanently"),
+        http_response(page, "404 Not Found"),
+        http_response("xx", kind="image/png"),
+        http_response("plain words", kind="text/plain"),
+        http_response(page),
+        http_response(page),
+    ]
+    records = [
+        captured(number, url, block) for number, (url, block) in enumerate(zip(urls, blocks, strict=True))
+    ]
+    other = warc_record(
+        "request", b"GET / HTTP/1.1\r\n\r\n", "application/http; msgtype=request", "x", urls[0]
+    )
+    put(
+        tmp_path,
+        {"a.warc": warc_record("warcinfo", b"software: x\r\n", "application/warc-fields", "y") + other},
+    )
+    with (tmp_path / "a.warc").open("ab") as file:
+        file.write(b"".join(records)[:-40])  # the crawler was killed
+    reader = nd.read(tmp_path / "a.warc")
+    found = [(document.id[-1], document.text) for document in reader.documents()]
+    assert found == [("0", page), ("4", "plain words"), ("5", page)]
+    account = reader.account
+    assert account.rejected == {"damaged file": 1}
+    assert "ends after 18 of 54 bytes" in account.reasons[0].detail
+    passed = {"WARC redirect": 1, "WARC error response": 1, "WARC record without text": 1}
+    assert (account.rows, account.passed_over) == (7, passed)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["a.jsonl", "b.csv", "d.lines"])
+def test_each_kind_in_a_pipe(tmp_path, name):
+    data, expected, rows, rejected, notes = KINDS[name]
+    command = [
+        sys.executable,
+        "-m",
+        "neardup",
+        "scan",
+        "-",
+        "-o",
+        "found",
+        "--allow-rejects",
+        "1",
+        "--json",
+        "-q",
+    ]
+    done = subprocess.run(command, input=data.encode(), capture_output=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    account = json.loads(done.stdout)["account"]
+    assert account["rows"] == {
+        "read": rows,
+        "documents": len(expected),
+        "rejected": rejected,
+        "passed_over": {},
+    }
+    assert account["notes"] == notes
+    assert account["documents"]["read"] == len(expected)
+
+
+def test_a_packed_parquet_file_says_so(tmp_path):
+    put(tmp_path, {"a.parquet.zst": zstandard.compress(b"PAR1 anything")})
+    reader = nd.read(tmp_path / "a.parquet.zst")
+    assert (
+        everything(reader) == {} and "packed with zstd; unpack it first" in reader.account.reasons[0].detail
+    )
+
+
+def test_a_file_that_is_named_twice(tmp_path, monkeypatch):
+    put(tmp_path, {"a.txt": "words", "b.txt": "others"})
+    monkeypatch.chdir(tmp_path)
+    reader = nd.read(["a.txt", "./a.txt", tmp_path / "a.txt", "*.txt", "."])
+    assert everything(reader) == {"a.txt": "words", "b.txt": "others"}
+    assert reader.account.found == 7 and reader.account.skipped == {"same file again": 5}
+
+
+def test_a_file_that_is_deleted_while_the_folder_is_read(tmp_path):
+    put(tmp_path, {"a.txt": "words", "b": "recognised", "c.txt": "more"})
+    account = Account()
+    listed = _chosen(walk(tmp_path, ReadOptions()), ReadOptions(), account)
+    first = next(listed)
+    (tmp_path / "b").unlink()
+    assert [first.name, *(file.name for file in listed)] == ["a.txt", "c.txt"]
+    assert account.skipped == {"unreadable": 1} and account.examples == {"unreadable": ["b"]}
+    put(tmp_path, {"b": "recognised"})
+    reader = nd.read(tmp_path)
+    (tmp_path / "c.txt").unlink()
+    assert everything(reader) == {"a.txt": "words", "b": "recognised"}
+    assert reader.account.rejected == {"unreadable": 1}
+
+
+IDS = [  # as tables have them, with the text that an id becomes; None if one is made
+    ("x", "x"), (5, "5"), (10**30, str(10**30)), (7.0, "7"), (2.5, "2.5"), (True, "1"), (None, None), ("", None),
+    ({"$oid": "m"}, "m"), ({"$numberLong": 8}, "8"), ({"a": 1, "b": 2}, None), ([1], None), ({}, None),
+]  # fmt: skip
+
+
+def test_ids_of_any_type_lose_no_document(tmp_path):
+    rows = [{"id": value, "text": f"words {n}"} for n, (value, _) in enumerate(IDS)]
+    put(tmp_path, {"a.jsonl": "\n".join(map(json.dumps, rows))})
+    reader = nd.read(tmp_path / "a.jsonl")
+    made = [id or f"a.jsonl:{n}" for n, (_, id) in enumerate(IDS, 1)]
+    assert [document.id for document in reader.documents()] == made and reader.account.notes == {MADE_ID: 3}
+    assert [document.id for block in reader.blocks() for document in block.documents()] == made
+    assert [record for batch in reader for record in batch.records()] == rows  # written as they were
+    made = [id or f"rows:{n}" for n, (_, id) in enumerate(IDS, 1)]
+    assert [document.id for document in nd.read(rows).documents()] == made == list(nd.dedup(rows).ids)
+    assert nd.dedup([{"id": 10**5000, "text": "a"}]).ids == ("rows:1",)
+
+
+def test_a_text_inside_of_another_column(tmp_path):
+    put(tmp_path, {"a.jsonl": '{"id": 1, "data": {"body": "some words"}}\n'})
+    for options in ({}, {"text": "data.body"}):
+        with pytest.raises(nd.ConfigError, match=r"jq -c '.text = .data.body'"):
+            everything(nd.read(tmp_path / "a.jsonl", **options))
+
+
 def test_tables_in_memory_keep_their_places():
     rows = [{"text": "a"}, {"text": None}, {"other": 1}, {"text": 5}, {"text": "b"}]
     reader = nd.read(rows)
@@ -360,6 +641,26 @@ def test_a_column_of_numbers_is_no_text_by_itself(tmp_path):
         with pytest.raises(nd.ConfigError, match=r"--text.*id, views"):
             everything(nd.read(tmp_path / name))
         assert everything(nd.read(tmp_path / name, text="views")) == {"1": "5"}
+
+
+def test_lists_of_numbers_are_texts_only_where_vectors_are_asked_for(tmp_path):
+    rows = [{"id": n, "text": [n, 1.5, 2], "vector": [1.0, n, 3]} for n in range(4)]
+    put(tmp_path, {"a.jsonl": "\n".join(map(json.dumps, rows))})
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    for source in (tmp_path / "a.jsonl", tmp_path / "a.parquet", rows):
+        reader = nd.read(source, text="text")
+        assert everything(reader) == {} and reader.account.rejected == {"wrong type": 4}
+        # Nor in a text column beside that of the vectors.
+        config = nd.Config(vectors=nd.Vectors("vector"))
+        with pytest.raises(UnreadableInput) as refused:
+            nd.dedup(source, config, text="text")
+        assert refused.value.rejected == {"wrong type": 4}
+        result = nd.dedup(source, config, text="vector")
+        assert not result.rejected and result.account["notes"] == {
+            "lists of numbers in a text column, read as text": 4
+        }
+        with pytest.raises(UnreadableInput):
+            nd.dedup(source, text="vector")
 
 
 def test_too_much_that_cannot_be_read(tmp_path):
@@ -394,4 +695,4 @@ def test_the_account_as_plain_values(messy):
     assert rows["read"] == rows["documents"] + sum(rows["rejected"].values()) + sum(
         rows["passed_over"].values()
     )
-    assert any(line.startswith("  3 hidden (") for line in reader.account.lines())
+    assert any(line.startswith("  hidden: 3 (") for line in reader.account.lines())

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from support.budgets import budget
@@ -21,7 +22,7 @@ def test_damaged_files_are_rejected_and_kill_nobody(format):
 
 
 def text_array(offsets, data=b"one two three", kind=None):
-    """A column whose offsets are spoilt after it was made: making it checks them a little."""
+    """A column whose offsets are damaged after it was made: making it checks them a little."""
     kind = kind or pa.string()
     width = np.int64 if kind == pa.large_string() else np.int32
     ends = np.linspace(0, len(data), len(offsets)).astype(width)
@@ -39,6 +40,11 @@ def text_views():
     return array
 
 
+def of_pandas(column) -> pd.Series:
+    """A column of pandas that keeps its values in Arrow."""
+    return pd.Series(pd.arrays.ArrowExtensionArray(column))
+
+
 MALFORMED = {
     "offsets beyond the data": lambda: text_array([0, 3, 4_000_000, 8]),
     "the last offset beyond the data": lambda: text_array([0, 3, 8, 4_000_000]),
@@ -54,13 +60,16 @@ MALFORMED = {
 }
 
 CALLS = {
-    "dedup": "nd.dedup(column)",
-    "dedup by a field": "nd.dedup(column, keep=nd.Keep(by='score', score='n'))",
-    "fingerprint": "nd.fingerprint(column)",
-    "digest": "nd.fingerprints.digest(column)",
-    "digest by sha256": "nd.fingerprints.digest(column, algorithm='sha256')",
-    "features": "nd.features.Shingles().extract(column)",
-    "read": "list(nd.read(pa.table({'text': column})).documents())",
+    "dedup": lambda column: nd.dedup(column),
+    "dedup by a field": lambda column: nd.dedup(column, keep=nd.Keep(by="score", score="n")),
+    "fingerprint": lambda column: nd.fingerprint(column),
+    "digest": lambda column: nd.fingerprints.digest(column),
+    "digest by sha256": lambda column: nd.fingerprints.digest(column, algorithm="sha256"),
+    "features": lambda column: nd.features.Shingles().extract(column),
+    "dedup of pandas": lambda column: nd.dedup(of_pandas(column)),
+    "dedup of a table of pandas": lambda column: nd.dedup(pd.DataFrame({"text": of_pandas(column)})),
+    "fingerprint of pandas": lambda column: nd.fingerprint(of_pandas(column)),
+    "read": lambda column: list(nd.read(pa.table({"text": column})).documents()),
 }
 
 CHILD = """
@@ -70,10 +79,10 @@ import pyarrow as pa
 import neardup as nd
 from readers.test_mutated import CALLS, MALFORMED
 for name, make in MALFORMED.items():
-    for call, code in CALLS.items():
+    for call, run in CALLS.items():
         print(f"{name}: {call}", flush=True)
         try:
-            eval(code, {"nd": nd, "pa": pa, "column": make()})
+            run(make())
         except nd.errors.NeardupError as error:
             print("    refused", "malformed" in str(error), flush=True)
         except pa.ArrowInvalid:  # pyarrow does not make a table of it
@@ -96,6 +105,7 @@ def test_sound_columns_pass_as_before():
     kinds = (pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int32(), pa.string()))
     columns = [pa.array(texts).cast(kind) for kind in kinds]
     columns.append(pa.array(["before", *texts, "behind"]).slice(1, len(texts)))
+    columns += [of_pandas(column) for column in columns]
     expected = nd.fingerprint(texts).values
     for column in columns:
         assert np.array_equal(nd.fingerprint(column).values, expected)

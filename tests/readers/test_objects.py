@@ -189,7 +189,8 @@ def test_ids_of_every_kind():
 def test_several_columns_are_the_text():
     frame = pandas.DataFrame({"title": ["the ferry", "the", None], "rest": ["leaves", "ferry leaves", 5]})
     result = nd.dedup(frame, text=["title", "rest"])
-    assert result.kept.tolist() == [0, 2] and result.notes == {"numbers in a text column, read as text": 1}
+    assert result.kept.tolist() == [0, 2]
+    assert result.account["notes"] == {"numbers in a text column, read as text": 1}
     assert "read as text: 1" in result.summary()
     with pytest.raises(ConfigError, match="no column 'no'"):
         nd.dedup(frame, text=["title", "no"])
@@ -261,7 +262,8 @@ def test_paths_take_names_of_columns(tmp_path):
 def test_rows_of_files_that_cannot_be_read_are_in_the_summary(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": [1]}\n{"text": "two"}\n')
     result = nd.dedup(tmp_path / "a.jsonl")
-    assert result.unread == {"wrong type": 1} and "1 row could not be read" in result.summary()
+    assert result.account["rows"]["rejected"] == {"wrong type": 1}
+    assert "3 rows read: 2 documents, 1 rejected\n    wrong type: 1 (a.jsonl, row 2)" in result.summary()
 
 
 def test_keep_takes_what_has_as_many_rows():
@@ -288,3 +290,14 @@ def test_streams_and_other_libraries_of_arrow():
     stream = datasets.Dataset(table).to_iterable_dataset()
     for source in (Exported(), table.to_reader(), stream, (row for row in table.to_pylist()), table["text"]):
         assert nd.dedup(source).kept.tolist() == [0, 2]
+
+
+def test_splits_that_cannot_be_counted_are_a_type_error():
+    datasets = pytest.importorskip("datasets")
+    table = datasets.Dataset.from_dict({"text": [FERRY, EGGS]})
+    streams = datasets.IterableDatasetDict({"train": table.to_iterable_dataset()})
+    with pytest.raises(TypeError, match="these splits are streams"):
+        nd.dedup(streams)
+    splits = datasets.DatasetDict({"train": table})
+    with pytest.raises(TypeError, match="a split holds splits itself"):
+        nd.dedup({"a": splits, "b": splits})

@@ -98,7 +98,7 @@ def test_unknown_and_missing_files(tmp_path):
     assert ids_and_texts(tmp_path / "a.data", format="jsonl") == [("a.data:1", "x")]
     assert ids_and_texts(tmp_path, format="text") == [("a.data", '{"text": "x"}')]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(nd.ConfigError, match="no files"):
+    with pytest.raises(nd.errors.UnreadableInput, match="no files"):
         nd.read(tmp_path / "empty")
     with pytest.raises(nd.ConfigError, match="no format"):
         nd.read(tmp_path, format="docx")

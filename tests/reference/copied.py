@@ -16,7 +16,7 @@ def passages(part, whole, width):
                 length += 1
             if length > best:
                 best, place = length, start
-        # One that ends no later than the one before lies inside it.
+        # One that ends no later than the one before is inside it.
         if best >= width and (not found or begin + best > found[-1][0] + found[-1][2]):
             found.append((begin, place, best))
     kept = []

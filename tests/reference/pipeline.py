@@ -1,4 +1,4 @@
-"""Naive twins of the pipeline: documents one by one, every pair looked at, the rules as they are told."""
+"""Naive twins of the pipeline: documents one by one, every pair compared, the rules as they are written."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def components(pairs, rows, rank, reference):
 
 
 def kept(keeper, rank, many):
-    """Which rows stay: the keeper of each cluster, and the best of the others until there are `many`."""
+    """Which rows are kept: the keeper of each cluster, and the best of the others until there are `many`."""
     stays = set(keeper)
     for head in set(keeper):
         members = sorted(

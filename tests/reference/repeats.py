@@ -41,7 +41,7 @@ def maximal_repeats(documents: list[list[str]], width: int, least: int = 2) -> F
 def cut_words(
     documents: list[list[str]], width: int, least: int = 2, most: int | None = None
 ) -> list[list[bool]]:
-    """Which words go: those in a window that stood before, or that occurs more than `most` times."""
+    """Which words are removed: those in a window that occurred before, or that occurs more than `most` times."""
     windows: Found = defaultdict(list)
     for row, words in enumerate(documents):
         for at in range(len(words) - width + 1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from itertools import combinations
 
 MASK = (1 << 64) - 1
@@ -38,7 +40,7 @@ def jaccard(a, b):
 
 
 def keepers(pairs, rows, rank):
-    """Each row's keeper, by the rule as it is told."""
+    """Each row's keeper, by the rule as it is written."""
     neighbours = {row: set() for row in range(rows)}
     for left, right in pairs:
         neighbours[left].add(right)
@@ -59,3 +61,33 @@ def components(pairs, rows):
         low, high = sorted((label[left], label[right]))
         label = [low if one == high else one for one in label]
     return label
+
+
+def edit_similarity(left, right):
+    """2 L / (n + m), L the length of the longest common subsequence, by the table of its definition."""
+    row = [0] * (len(right) + 1)
+    for one in left:
+        before, row = row, [0]
+        for place, other in enumerate(right):
+            row.append(before[place] + 1 if one == other else max(before[place + 1], row[place]))
+    return 2 * row[-1] / (len(left) + len(right)) if left and right else 0.0
+
+
+def identity(left, right, differences="relative"):
+    """Hoad and Zobel's identity of two lists of words, as its definition says."""
+    one, other = Counter(left), Counter(right)
+    if not one or not other:
+        return 0.0
+
+    def relative(x, y):
+        return abs(x - y) / max(x, y)
+
+    if differences == "relative":
+        total, lengths = sum(1 / (1 + relative(one[w], other[w])) for w in one if w in other), relative
+    else:
+        total = sum(1 / (1 + abs(one[w] - other[w])) for w in one if w in other)
+
+        def lengths(x, y):
+            return math.log(1 + abs(x - y))
+
+    return total / max(len(one), len(other)) / (1 + lengths(len(left), len(right)))

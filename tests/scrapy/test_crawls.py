@@ -9,18 +9,22 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
+from support.article_site import ARTICLES, ArticleSite
 from support.command import serving
 from support.site import GOODS, PAGES, build, prose, served
 
 import neardup as nd
 from neardup.scrapy.judge import Judge, Page
+from neardup.scrapy.middleware import NearDuplicateLinks
 from neardup.scrapy.options import Options
 from neardup.scrapy.seen_store import Verdict, open_memory
 
@@ -32,6 +36,11 @@ LINKS = {"SPIDER_MIDDLEWARES": {"neardup.scrapy.NearDuplicateLinks": 50}}
 ORIGINALS = {"/", "/mirror/", "/shop/"}
 ORIGINALS |= {f"/site/{name}{more}" for name in PAGES for more in ("", "/more")}
 ORIGINALS |= {f"/shop/{name}{more}" for name in GOODS for more in ("", "/reviews")}
+BREADTH_FIRST = [
+    *("-s", "DEPTH_PRIORITY=1"),
+    *("-s", "SCHEDULER_DISK_QUEUE=scrapy.squeues.PickleFifoDiskQueue"),
+    *("-s", "SCHEDULER_MEMORY_QUEUE=scrapy.squeues.FifoMemoryQueue"),
+]
 MIRRORED = {f"/mirror/{name}" for name in PAGES}
 BEHIND = {f"/mirror/{name}/more" for name in PAGES}
 
@@ -61,6 +70,12 @@ def crawl(start: str, **settings: Any) -> tuple[dict[str, Any], str]:
 def counts(report: dict[str, Any]) -> dict[str, int]:
     """The counters of the plug-in."""
     return {k.removeprefix("neardup/"): v for k, v in report["stats"].items() if k.startswith("neardup/")}
+
+
+def counted(log: str, name: str) -> int:
+    """A counter of the plug-in in the statistics that Scrapy logs."""
+    found = re.search(rf"'neardup/{name}': (\d+)", log)
+    return int(found[1]) if found else 0
 
 
 def paths(items: list[dict[str, Any]], address: str) -> list[str]:
@@ -121,30 +136,110 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
     }
 
 
-def test_the_spider_of_the_documentation(site, tmp_path):
-    """The one in docs/how-to/scrapy.md, run by Scrapy's command: one page of each pair is kept, and its links."""
-    address, _ = site
+def documented_spider(address: str, folder: Path, *options: str) -> tuple[list[dict[str, Any]], str]:
+    """What the spider in docs/how-to/scrapy.md keeps of a site, run by Scrapy's command; and its log."""
     page = (HERE.parents[1] / "docs" / "how-to" / "scrapy.md").read_text()
     spider = page.partition("```python\n")[2].partition("```")[0]
     assert "https://example.org/" in spider
-    (tmp_path / "pages.py").write_text(spider.replace("https://example.org/", f"{address}/"))
+    (folder / "pages.py").write_text(spider.replace("https://example.org/", f"{address}/"))
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "runspider", "pages.py", "-O", "pages.jsonl"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "scrapy", "runspider", "pages.py", "-O", "pages.jsonl", *options],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    kept = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()], done.stderr
+
+
+def test_the_spider_of_the_documentation(site, tmp_path):
+    """One page of each pair is kept, and its links."""
+    address, _ = site
+    kept, log = documented_spider(address, tmp_path)
     pages = [item["url"].removeprefix(address).replace("mirror/", "site/", 1) for item in kept]
     assert sorted(pages) == sorted(path.replace("mirror/", "site/", 1) for path in ORIGINALS)
-    assert re.search(r"WARNING: Dropped: near-duplicate of http://\S+, similarity 0\.9\d\d\n", done.stderr)
-    assert "'neardup/duplicates': 8" in done.stderr
+    assert re.search(r"WARNING: Dropped: near-duplicate of http://\S+, similarity 0\.9\d\d\n", log)
+    assert "'neardup/duplicates': 8" in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["first in, first out", "last in, first out"])
+def test_every_article_once(tmp_path, order):
+    """Lists that look the same are followed; mirrors, sessions and the calendar end."""
+    options = [] if order == "last in, first out" else BREADTH_FIRST
+    with served(ArticleSite()) as (address, asked):
+        kept, log = documented_spider(address, tmp_path, *options)
+    titles = Counter(item["title"] for item in kept)
+    articles = {title: many for title, many in titles.items() if title.startswith("Article ")}
+    assert articles == {f"Article {number}": 1 for number in range(1, ARTICLES + 1)}, log[-4000:]
+    assert len(asked) < 6 * ARTICLES and sum("/calendar/" in path for path in asked) < 20
+    # In any order of the responses: of the two first lists the later one is a duplicate with links to follow, and the
+    # calendar ends only because its links are dropped. Which lists turn out to be traps depends on the order.
+    assert counted(log, "lists_followed") >= 1 and counted(log, "links_dropped") >= 1
+    assert counted(log, "new") + counted(log, "duplicates") == counted(log, "seen") == len(asked), log[-4000:]
+
+
+@pytest.mark.parametrize(
+    ("order", "followed", "traps"), [("first in, first out", 8, 1), ("last in, first out", 5, 1)]
+)
+def test_every_article_once_page_by_page(tmp_path, order, followed, traps):
+    """The same crawl without time: one response after another, so that each counter has one value."""
+    options, stats = Options(index=str(tmp_path / "i"), index_options={"seed": 1}), Counters()
+    judge = Judge(options, open_memory(options), stats)
+    kept = asyncio.run(crawled_in_order(judge, ArticleSite(), last_first=order.startswith("last")))
+    assert sorted(kept) == sorted(f"Article {number}" for number in range(1, ARTICLES + 1))
+    assert (stats["lists_followed"], stats["traps_stopped"]) == (followed, traps)
+    assert stats["links_dropped"] >= traps and stats["new"] + stats["duplicates"] == stats["seen"]
+
+
+async def crawled_in_order(judge: Judge, site: ArticleSite, last_first: bool) -> list[str]:
+    """The titles of the new articles of a site, crawled through the middleware one page at a time."""
+    links = NearDuplicateLinks(judge)
+    waiting, known, kept = deque([Request("http://site/")]), {"http://site/"}, list[str]()
+
+    async def parsed(response: HtmlResponse) -> AsyncIterator[Request]:
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link)
+
+    try:
+        while waiting:
+            request = waiting.pop() if last_first else waiting.popleft()
+            body = site.get(request.url.removeprefix("http://site"))
+            if body is None:
+                continue
+            response = HtmlResponse(request.url, body=body.encode(), encoding="utf-8", request=request)
+            async for one in links.process_spider_output(response, parsed(response)):
+                if one.url not in known:
+                    known.add(one.url)
+                    waiting.append(one)
+            verdict, title = judge.recent(request.url), response.css("title::text").get()
+            if verdict is not None and verdict.new and title.startswith("Article "):
+                kept.append(title)
+    finally:
+        await judge.close()
+    return kept
+
+
+@pytest.mark.slow
+def test_a_crawl_that_is_stopped_and_goes_on(tmp_path):
+    """With JOBDIR, under the asyncio reactor: the second half knows the pages of the first."""
+    options = [
+        "-s",
+        "JOBDIR=job",
+        "-s",
+        "TWISTED_REACTOR=twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+    ]
+    with served(ArticleSite()) as (address, asked):
+        first, log = documented_spider(address, tmp_path, *options, "-s", "CLOSESPIDER_PAGECOUNT=150")
+        assert "closespider_pagecount" in log and 100 < len(asked) < 200
+        second, log = documented_spider(address, tmp_path, *options)
+    titles = Counter(item["title"] for item in first + second if item["title"].startswith("Article "))
+    assert titles == {f"Article {number}": 1 for number in range(1, ARTICLES + 1)}, log[-4000:]
 
 
 def test_items_alone_marked(site, tmp_path):
-    """Without the middleware items are judged by their own text, and the crawl goes everywhere."""
+    """Without the middleware items are judged by their own text, and the crawl visits every page."""
     address, asked = site
     asked.clear()
     report, log = crawl(
@@ -195,7 +290,7 @@ def test_urls_of_one_form_are_one_page(tmp_path):
 
 @pytest.mark.slow
 def test_what_cannot_be_judged_is_kept(tmp_path):
-    """An id that no index takes, pages the parser has no time for: the crawl goes on with them and says so."""
+    """An id that no index takes, pages the parser has no time for: the crawl continues with them and says so."""
     long = "/" + "x" * 9000
     pages = {"/": f'<p>Links.</p><a href="{long}">long</a><a href="/more">more</a>', long: "<p>Long.</p>"}
     pages["/more"] = "<p>Not so long.</p>"
@@ -208,7 +303,7 @@ def test_what_cannot_be_judged_is_kept(tmp_path):
     assert counts(report) == {"seen": 2, "new": 2, "errors": 2}
     assert "an id has at most 8,192 bytes" in log
 
-    # Whatever the machine is busy with: elements this deep keep the parser for minutes, and it has half a second.
+    # On a machine of any speed: elements this deep keep the parser for minutes, and it has half a second.
     # An answer that is there when the time is over counts, so a page that is read at once could be judged after all.
     deep = "<div>" * 50_000 + "deep"
     pages = {"/": f'<a href="/more">more</a>{deep}', "/more": deep}
@@ -250,8 +345,8 @@ def test_settings_are_checked(settings, message):
 class Counters(Counter):
     """Statistics, as far as a judge uses them."""
 
-    def inc_value(self, name: str) -> None:
-        self[name.removeprefix("neardup/")] += 1
+    def inc_value(self, name: str, count: int = 1) -> None:
+        self[name.removeprefix("neardup/")] += count
 
 
 def test_pages_that_wait_together(tmp_path):
@@ -297,4 +392,44 @@ def test_crawlers_that_share_a_service(site, tmp_path):
         assert again["dropped"] == [[f"{other}/", f"{address}/", 1.0]]
     # The service has stopped: the crawl continues, and logs that it cannot know duplicates.
     report, log = crawl(f"{address}/shop/1", **LINKS, NEARDUP_SERVICE=settings["NEARDUP_SERVICE"])
-    assert counts(report) == {"errors": 2} and "may be a duplicate" in log
+    assert counts(report) == {"not_judged_yet": 2, "not_judged": 2}
+    assert "the service does not answer" in log and "2 pages were kept and not judged" in log
+
+
+@pytest.mark.slow
+def test_a_service_that_is_away_for_a_while(tmp_path):
+    """Pages that come meanwhile are kept at once and stored when the service is back: copies of them are known then."""
+    pytest.importorskip("granian", reason="the extra `service` is not installed")
+    stats = Counters()
+    texts = [prose(f"text {number}") for number in range(30)]
+
+    async def ask(judge: Judge, name: str, some: list[str]) -> list[Verdict | None]:
+        return await asyncio.gather(
+            *(judge.judge(Page(f"{name}/{n}", text=text)) for n, text in enumerate(some))
+        )
+
+    async def crawl_through_an_outage() -> None:
+        with serving("serve", str(tmp_path / "i"), "--port", "0") as service:
+            port = service.url.rpartition(":")[2]
+            options = Options(service=service.url)
+            judge = Judge(options, open_memory(options), stats)
+            assert all(verdict and verdict.new for verdict in await ask(judge, "before", texts[:10]))
+        try:
+            for number in range(5):  # far more requests than one would wait for one by one
+                assert await ask(judge, f"away{number}", texts[10 + number :]) == [None] * (20 - number)
+            with serving("serve", str(tmp_path / "i"), "--port", port):
+                late = None
+                while late is None:  # until the breaker lets a request through
+                    (late,) = await ask(judge, "after", [prose("another text")])
+                assert late.new
+                copies = await ask(judge, "copies", texts)
+                assert all(verdict and not verdict.new for verdict in copies)
+                await judge.close()
+        except BaseException:
+            await judge.close()
+            raise
+
+    asyncio.run(crawl_through_an_outage())
+    assert stats["not_judged_yet"] >= 90 and stats["judged_later"] == stats["not_judged_yet"]
+    assert stats["duplicates_found_later"] == 70 and "not_judged" not in stats
+    assert stats["new"] == 11 and stats["duplicates"] == 30

@@ -83,7 +83,7 @@ def test_predicted_size_is_the_measured_one(tmp_path: Path, bits: int, log_count
 
 
 def test_eight_billion_codes() -> None:
-    """Erratum E43: at least .507 of the size whatever the form, .54 in blocks of 1,024 bytes."""
+    """Erratum E43: at least .507 of the size in any form, .54 in blocks of 1,024 bytes."""
     assert entropy_bound(64, 2**33) / 64 == pytest.approx(0.507, abs=5e-4)
     assert predicted_bits(64, 2**33) / 64 == pytest.approx(0.54, abs=0.003)
     assert predicted_bits(64, 2**20) / 64 == pytest.approx(0.744, abs=0.002)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reference.redis import Server
 
 import neardup as nd
 from neardup.cli import main
@@ -217,7 +216,10 @@ def test_a_live_index(kind, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def server(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    pytest.importorskip("redis", reason="the extra `redis` is not installed")
+    from reference.redis import Server
+
     made = Server(redis_server, tmp_path_factory.mktemp("redis")).start()
     yield made
     made.kill()
@@ -228,6 +230,7 @@ def test_a_shared_index(kind, server):
     indexed(f"{server.url}?name={kind}", kind)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", METHODS)
 def test_spark(kind, spark, tmp_path):
     from pyspark import cloudpickle

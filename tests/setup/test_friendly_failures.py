@@ -1,4 +1,4 @@
-"""A machine that lacks something is told what to install, in one sentence."""
+"""On a machine that lacks something, one sentence says what to install."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_no_network(machine, tmp_path):
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "no network" in last and "PIP_INDEX_URL" in last
-    assert not (environment / ".busy").exists()  # nothing was changed, so the next make goes on from here
+    assert not (environment / ".busy").exists()  # nothing was changed, so the next make continues from here
 
 
 def test_an_interrupted_installation_is_remembered(machine, tmp_path):

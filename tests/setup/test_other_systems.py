@@ -14,8 +14,9 @@ WITHOUT = "import sys\nfor name in ('fcntl', 'resource'): sys.modules[name] = No
 
 def run_without(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The program in a Python that has neither fcntl nor resource, as on Windows."""
+    quiet = ["-W", "ignore:only soft file lock"]  # of a package that one of ours imports
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT + program, *arguments], capture_output=True, text=True
+        [sys.executable, *quiet, "-c", WITHOUT + program, *arguments], capture_output=True, text=True
     )
 
 

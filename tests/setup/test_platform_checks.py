@@ -85,7 +85,9 @@ def test_an_unknown_byte_order_is_no_reason_to_refuse() -> None:
     assert check(order="") == (True, "")  # CMake leaves it empty for two processors in one file, as on macOS
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="only compilers for x86-64 take -m32")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="only compilers for x86-64 take -m32 (run it on such a machine)"
+)
 def test_the_project_itself_makes_the_check(tmp_path: Path) -> None:
     # A static library, because a program would need the 32-bit C library.
     accepted, said = cmake(

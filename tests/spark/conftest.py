@@ -22,6 +22,6 @@ def running_cluster(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def cluster(running_cluster: Cluster) -> Cluster:
-    """A master and two workers, whole again after whatever the test before has killed."""
+    """A master and two workers, started again if the test before has killed one."""
     running_cluster.restore()
     return running_cluster

@@ -28,8 +28,8 @@ def call(capsys, *arguments: str) -> tuple[int, str, str]:
     code = 0
     try:
         main(["spark", *arguments])
-    except SystemExit as exit:
-        code = int(exit.code or 0)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 

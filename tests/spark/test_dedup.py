@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.attacks import PAGE, forged_page
 from support.spark_runs import assert_decided, assert_same, decided_anew, said_here, write_jsonl
 
 import neardup as nd
@@ -48,7 +49,7 @@ def test_crowds(spark, tmp_path):
     paths = write_jsonl(tmp_path / "hard.jsonl", hard_rows(), files=2)
     result = nd.dedup(nd.read(paths), HARD)
     assert result.capped > 0 and result.found.skipped > 0 and result.found.implied > 0
-    assert_same(ns.scan(paths, tmp_path / "run", HARD, spark=spark, partitions=3), result)
+    assert_same(ns.scan(paths, tmp_path / "run", HARD, spark=spark, partitions=3, small=0), result)
 
 
 @pytest.mark.slow
@@ -56,12 +57,14 @@ def test_clusters_in_rounds(spark, tmp_path):
     """Without a native end on the driver, down to the last pair."""
     path = write_jsonl(tmp_path / "hard.jsonl", [*hard_rows(), *chain_rows(6)])[0]
     config = nd.Config(keep=nd.Keep(by="score", score="score", many=2))
-    stages = ns.file_stages(path, str(tmp_path / "keepers"), config, spark=spark, partitions=2, finish=0)
+    stages = ns.file_stages(
+        path, str(tmp_path / "keepers"), config, spark=spark, partitions=2, finish=0, small=0
+    )
     assert_decided(stages, nd.dedup(nd.read(path), config))
     assert stages.folder.names("rounds")
     config = replace(config, clusters="components")
     run = decided_anew(tmp_path / "keepers", tmp_path / "components", config)
-    stages = ns.file_stages(path, run, config, spark=spark, partitions=2, finish=0)
+    stages = ns.file_stages(path, run, config, spark=spark, partitions=2, finish=0, small=0)
     assert_decided(stages, nd.dedup(nd.read(path), config))
     assert stages.folder.names("rounds")
 
@@ -74,7 +77,7 @@ def chain_rows(count: int) -> list[dict[str, object]]:
 def test_a_chain_of_ten_thousand(spark, tmp_path):
     path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(10_000))[0]
     config = nd.Config(keep=nd.Keep(by="first"))
-    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=2)
+    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=2, small=0)
     assert_same(found, nd.dedup(nd.read(path), config))
 
 
@@ -93,7 +96,7 @@ def test_sources(spark, tmp_path):
     path = write_jsonl(tmp_path / "hard.jsonl", rows)[0]
     keep = nd.Keep(source="host:site", prefer=("site1.org",), among="within")
     config = nd.Config(keep=keep, filters=nd.Filters(min_words=2, length=0.5))
-    stages = ns.file_stages(path, str(tmp_path / "within"), config, spark=spark, partitions=2)
+    stages = ns.file_stages(path, str(tmp_path / "within"), config, spark=spark, partitions=2, small=0)
     assert_decided(stages, nd.dedup(nd.read(path), config))
     (tmp_path / "found").mkdir()
     assert_same(
@@ -101,7 +104,7 @@ def test_sources(spark, tmp_path):
     )
     config = replace(config, keep=replace(keep, among="across"))
     run = decided_anew(tmp_path / "within", tmp_path / "across", config)
-    stages = ns.file_stages(path, run, config, spark=spark, partitions=2)
+    stages = ns.file_stages(path, run, config, spark=spark, partitions=2, small=0)
     assert_decided(stages, nd.dedup(nd.read(path), config))
 
 
@@ -128,6 +131,8 @@ def test_a_dataframe(spark, tmp_path):
     result = nd.dedup(nd.read(rows), config)
     here = said_here(result)
     frame = frame.repartition(5)
+    on_cluster = ns.dedup(frame, config, id="name", text="body", run=str(tmp_path / "cluster"), small=0)
+    assert {row.name for row in on_cluster.collect()} == {name for name, said in here.items() if said[0]}
     options = {"id": "name", "text": "body", "run": str(tmp_path / "run")}
     kept = ns.dedup(frame, config, **options)
     assert kept.schema == frame.schema
@@ -141,6 +146,17 @@ def test_a_dataframe(spark, tmp_path):
     assert there == here
 
 
+def test_forged_words_are_no_duplicate(spark, tmp_path):
+    """Words with the hashes of others under the public seed, in a DataFrame and in files."""
+    texts = [PAGE, forged_page(), f"{PAGE} again", *windows(6, 100)]
+    rows = [{"id": f"{row}", "text": text} for row, text in enumerate(texts)]
+    kept = ns.dedup(spark.createDataFrame(rows), id="id", text="text").collect()
+    assert "1" in {row.id for row in kept} and {row.id for row in kept} & {"0", "2"}
+    path = write_jsonl(tmp_path / "in.jsonl", rows)[0]
+    found = ns.scan(path, tmp_path / "run", spark=spark, small=0)
+    assert found.first[1] == 1 and 1 not in {*found.pairs.left.tolist(), *found.pairs.right.tolist()}
+
+
 def test_ids_of_a_dataframe(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     texts = ["the same words in two places at once"] * 3
@@ -151,14 +167,16 @@ def test_ids_of_a_dataframe(spark, tmp_path, monkeypatch):
     kept = ns.dedup(numbers, config, id="id")
     assert not list(tmp_path.glob("neardup-*")), "no text is left behind, not even before rows are asked for"
     assert [row.id for row in kept.collect()] == [9]
+    assert [row.id for row in ns.dedup(numbers, config, id="id", small=0).collect()] == [9]
     for rows, what in [
         ([("a", "x"), ("a", "y")], "two documents have the id 'a'"),
         ([(None, "x")], "has no id"),
     ]:
         frame = spark.createDataFrame(rows, "id string, text string")
-        with pytest.raises(DataError, match=what):
-            ns.dedup(frame, config, id="id")
-        assert not list(tmp_path.glob("neardup-*"))
+        for small in (0, 1 << 20):
+            with pytest.raises(DataError, match=what):
+                ns.dedup(frame, config, id="id", small=small)
+            assert not list(tmp_path.glob("neardup-*"))
     with pytest.raises(ConfigError, match="no column 'nix'"):
         ns.dedup(numbers, id="nix")
     with pytest.raises(ConfigError, match="write one of"):

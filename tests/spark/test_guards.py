@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.budgets import SOAK
-from support.spark_runs import assert_decided, assert_same, write_jsonl
+from support.spark_runs import assert_decided, assert_same, decided_anew, write_jsonl
 
 import neardup as nd
 
@@ -38,12 +38,15 @@ def test_a_scan_and_its_stages(spark: Any, tmp_path: Path, protect: tuple[Any, .
     config = nd.Config(protect=protect)
     result = nd.dedup(nd.read(path), config)
     assert result.protected is not None and len(result.protected) >= 4
-    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=2)
-    assert_same(found, result)
-    assert found.cut().protected is not None
-    assert found.cut().protected.rows.tolist() == result.protected.rows.tolist()
-    for finish in (0, 1 << 20):
-        stages = ns.file_stages(
-            path, str(tmp_path / f"stages{finish}"), config, spark=spark, partitions=2, finish=finish
-        )
-        assert_decided(stages, result)
+    (tmp_path / "found").mkdir()
+    stages = ns.file_stages(path, str(tmp_path / "run"), config, spark=spark, partitions=2, small=0)
+    assert_decided(stages, result)
+    found = stages.findings(tmp_path / "found", {"text": None, "id": None})
+    for one in (found, ns.scan(path, tmp_path / "small", config, spark=spark)):
+        assert_same(one, result)
+        assert one.cut().protected is not None
+        assert one.cut().protected.rows.tolist() == result.protected.rows.tolist()
+    run = decided_anew(tmp_path / "run", tmp_path / "rounds", config)
+    stages = ns.file_stages(path, run, config, spark=spark, partitions=2, finish=0, small=0)
+    assert_decided(stages, result)
+    assert stages.folder.names("rounds")

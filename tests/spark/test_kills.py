@@ -1,5 +1,5 @@
 """Parts of a real cluster are killed in the middle of a stage: the job ends with the local pipeline's answer, and where
-a driver was killed the next goes on after the stages that were whole.
+a driver was killed the next continues after the complete stages.
 
 A kill must not come too late or too early. So the driver's script makes the tasks of some stages wait, before they give
 out their first row, until the test lets them go: what is killed then is surely in the middle of that stage.
@@ -61,7 +61,7 @@ def parquet(self, path, *arguments, **options):
 
 
 DataFrameWriter.parquet = parquet
-stages = neardup.spark.file_stages(source, run, text="text", id="id", partitions=4, finish=int(finish))
+stages = neardup.spark.file_stages(source, run, text="text", id="id", partitions=4, finish=int(finish), small=0)
 dropped = stages.decisions().where("not kept").collect()
 print(json.dumps(sorted([row.id, row.keeper, row.similarity] for row in dropped)))
 '''
@@ -113,8 +113,9 @@ def written(run: Path, stages: set[str]) -> dict[str, int]:
 def test_executors_a_driver_and_a_worker_are_killed(
     cluster: Cluster, job: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
-    """One run: an executor is killed in candidates and one in clustering, and the job goes on; then the driver, in the
-    last stage, and another goes on from there; then a worker in that stage, and it ends with the local answer."""
+    """One run: an executor is killed in candidates and one in clustering, and the job continues; then the driver, in
+    the last stage, and another continues from there; then a worker in that stage, and it ends with the local
+    answer."""
     script, source, folder = job
     run = tmp_path / "run"
     arguments = (str(script), str(source), str(run), "0", str(folder))

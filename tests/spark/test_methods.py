@@ -66,11 +66,13 @@ def test_a_reference_is_kept_and_its_duplicates_are_dropped(spark, tmp_path, num
         sum(not kept and keeper.startswith(("2-", "copy-")) for kept, _, keeper, _ in expected.values()) > 10
     )
     run, partitions = tmp_path / "run", PARTITIONS[number]
-    found = ns.scan(path, run, config, spark=spark, against=str(folder), partitions=partitions)
+    found = ns.scan(path, run, config, spark=spark, against=str(folder), partitions=partitions, small=0)
     there = said_by(found)
     assert [(k, expected[k], there[k]) for k in expected if expected[k] != there.get(k)] == []
     assert there.keys() == expected.keys()
-    assert summarize(found) == replace(summarize(here), seconds=summarize(found).seconds, account={})
+    assert summarize(found) == replace(summarize(here), seconds=summarize(found).seconds)
+    assert found.manifest["search"] == here.manifest["search"]
+    assert bool(here.manifest["search"]) == (number == 2), "of codes, how many are near by chance"
     assert found.reference == len(theirs) and found.manifest["counts"]["rejected"] == {}
     if number:
         return
@@ -112,6 +114,6 @@ def test_places_that_agree(spark, tmp_path: Path, number):
     path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
     here = nd.dedup(nd.read(path), config)
     assert len(here.pairs) > 10
-    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=PARTITIONS[number])
+    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=PARTITIONS[number], small=0)
     assert_same(found, here)
     assert (found.manifest["counts"]["capped"] > 0) == (number == 2)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from reference.engine import brute, clustered, neighbours, uniform
 
 import neardup as nd
+from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import to_codes
 from neardup.spark import queries as module
 from neardup.spark.queries import search
@@ -121,7 +122,7 @@ def test_queries_in_parts(spark: Any) -> None:
 
 
 def test_tables_are_built_once_in_a_process(spark: Any) -> None:
-    """Eight tasks, two at a time: each process builds one set of tables, and none for the same queries once more."""
+    """Eight tasks, two at a time: each process builds one set of tables, and none again for the same queries."""
     method = nd.search.Covering(3, tables=8)
 
     def builds(batches: Any) -> Any:
@@ -204,6 +205,24 @@ def test_real_pages(spark: Any, manuals: list[str]) -> None:
     assert found(search(stored, asked, method)) == listed(hits.query, hits.row, hits.distance)
 
 
+def test_psm_is_calibrated_on_the_queries(spark: Any) -> None:
+    rng = np.random.default_rng(3)
+    margins = rng.laplace(size=(600, 64)).astype(np.float32)
+    moved = margins + rng.laplace(scale=0.08, size=margins.shape).astype(np.float32)
+
+    def codes_of(sizes: Any) -> Codes:
+        words = np.packbits(sizes >= 0, axis=1, bitorder="little").view(np.uint64)
+        return Codes("bare64", np.zeros(len(sizes), bool), 64, words, sizes)
+
+    stored, asked = frame(spark, codes_of(margins).codes), codes_of(moved)
+    exact = found(search(stored, asked, nd.search.Compact(6)))
+    for method in (nd.PSM(6, recall=0.9), nd.PSM(6, recall=0.9, guaranteed=True)):
+        some = found(search(stored, asked, method))
+        assert set(some) <= set(exact) and 0.9 * len(exact) <= len(some)
+    alone = codes_of(rng.laplace(size=(20, 64)).astype(np.float32))
+    assert found(search(stored, alone, nd.PSM(3))) == found(search(stored, alone, nd.search.Compact(3)))
+
+
 def test_schemes_of_queries_and_stored_codes_must_be_equal(spark: Any) -> None:
     stored = frame(spark, STORED).withMetadata("code", {"scheme": "simhash64/v1 | words"})
     with pytest.raises(nd.errors.SchemeError):
@@ -220,8 +239,8 @@ def test_mistakes_raise_clear_errors(spark: Any) -> None:
         search(stored.withColumn("code", stored.code.cast("string")), QUERIES, nd.search.Compact(3))
     with pytest.raises(nd.ConfigError, match="up to 64 bits, not 128"):
         search(stored, to_codes(np.zeros((1, 2), np.uint64), 128), nd.search.Compact(3, bits=128))
-    with pytest.raises(nd.ConfigError, match="needs flips"):
-        search(stored, QUERIES, nd.PSM(3))
+    with pytest.raises(nd.DataError, match="needs full or byte margins"):
+        search(stored, replace(QUERIES, margins=None), nd.PSM(3))
     with pytest.raises(nd.DataError, match="needs margins"):
         search(stored, replace(QUERIES, margins=None), nd.PSM(3, flips=5))
     with pytest.raises(nd.ConfigError, match="not Scan"):

@@ -44,7 +44,7 @@ def test_a_corpus(
     path = one.path(partitions)
     if path.name not in answers:
         answers[path.name] = nd.dedup(nd.read(path), one.config, threads=2)
-    found = ns.scan(str(path), tmp_path / "run", one.config, spark=spark, partitions=partitions)
+    found = ns.scan(str(path), tmp_path / "run", one.config, spark=spark, partitions=partitions, small=0)
     assert len(read_origin(found)["pieces"]) == partitions
     assert_same(found, answers[path.name])
 

@@ -148,7 +148,7 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     )
     here = nd.dedup(nd.read(path), config)
     assert len(here.pairs) > 1000
-    stages = ns.file_stages(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
+    stages = ns.file_stages(path, str(tmp_path / "run"), config, spark=spark, partitions=2, small=0)
     assert_decided(stages, here)
     assert stages.folder.read_json("key-pairs.json")["split"] > 0
 
@@ -162,10 +162,10 @@ def test_partitions_go_by_the_text_that_was_read(spark, tmp_path, monkeypatch):
     ]
     path = write_jsonl(tmp_path / "a.jsonl.gz", rows)[0]
     here = nd.dedup(nd.read(path))
-    free = ns.file_stages(path, str(tmp_path / "free"), spark=spark)
+    free = ns.file_stages(path, str(tmp_path / "free"), spark=spark, small=0)
     assert_decided(free, here)
     assert free.documents.partitions == -(-free.documents.facts["bytes"] // 4000) > 3
     assert free.session.conf.get("spark.sql.shuffle.partitions") == str(free.documents.partitions)
-    chosen = ns.file_stages(path, str(tmp_path / "chosen"), spark=spark, partitions=1)
+    chosen = ns.file_stages(path, str(tmp_path / "chosen"), spark=spark, partitions=1, small=0)
     assert_decided(chosen, here)
     assert chosen.documents.partitions == 1

@@ -1,4 +1,4 @@
-"""Runs the neardup command as a user would, and insists that no traceback ever reaches them."""
+"""Runs the neardup command as a user would, and checks that no traceback ever reaches them."""
 
 import json
 import os
@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from support.command_server import command_folder
+
 
 def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "neardup", *arguments]
+    command = [str(command_folder() / "neardup"), *arguments]
     result = subprocess.run(command, capture_output=True, input=stdin, env=environment, timeout=300)
     assert b"Traceback" not in result.stderr
     return result
@@ -22,7 +24,7 @@ def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
 def start(
     *arguments: str, environment: dict[str, str] | None = None, python: str = sys.executable
 ) -> subprocess.Popen:
-    """A command that goes on until it is told to stop."""
+    """A command that runs until it gets a signal to stop."""
     return subprocess.Popen(
         [python, "-m", "neardup", *arguments],
         stdout=subprocess.PIPE,

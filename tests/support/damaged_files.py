@@ -1,4 +1,5 @@
-"""Random damage to the files of an index, an export or a findings folder; each case in a child that may die.
+"""Random damage to the files of an index, an export or a findings folder, and to the values of a shared index; each
+case in a child that may die.
 
     python -m support.damaged_files index 0 500
 
@@ -9,25 +10,38 @@ is a failure; its case has a number, so that it can be run again alone.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from reference.redis import Server
+
 import neardup as nd
+from neardup.findings import (
+    DecisionLog,
+    explain_pair,
+    list_clusters,
+    list_protected,
+    read_decisions,
+    summarize,
+)
+from neardup.findings.audit import audited, draw_removals, record
 from neardup.index.rebuild import import_index, recover_index, reindex
+from support.child_cases import run_cases
 
 __all__ = ["KINDS", "run_damage"]
 
 SECONDS = 60  # far more than a case takes
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ale", "ore", "ine", "uth", "ask", "elt")]
+LOGS = ("decisions.jsonl", "audit.jsonl")
 FOREVER = 10_000  # documents; there are far fewer
 
 
@@ -42,9 +56,16 @@ def text_of(number: int) -> str:
 
 def damage(path: Path, rng: random.Random) -> str:
     """Cut, flip or zero; what was done, in words."""
-    data = bytearray(path.read_bytes())
+    data, done = damaged(path.read_bytes(), rng)
+    path.write_bytes(data)
+    return f"{done[0]} of {path.name} at {done[1]}"
+
+
+def damaged(sound: bytes, rng: random.Random) -> tuple[bytes, tuple[str, int]]:
+    """The damaged data, and what was done where."""
+    data = bytearray(sound)
     if not data:
-        return "nothing"
+        return sound, ("nothing", 0)
     place, kind = rng.randrange(len(data)), rng.choice(("cut", "flip", "flip", "zero"))
     if kind == "cut":
         place = rng.choice((place, max(len(data) - rng.randrange(1, 9000), 0)))
@@ -55,8 +76,7 @@ def damage(path: Path, rng: random.Random) -> str:
     else:
         size = min(rng.choice((1, 16, 512, 4096, 8192)), len(data) - place)
         data[place : place + size] = bytes(size)
-    path.write_bytes(data)
-    return f"{kind} of {path.name} at {place}"
+    return bytes(data), (kind, place)
 
 
 class Wrong(Exception):
@@ -191,32 +211,130 @@ class ExportCase:
 
 
 class FindingsCase:
-    """The findings of a scan, and what `apply` writes by them."""
+    """The findings of a scan with decisions and audited removals: what `apply` writes by them, and the other
+    answers."""
 
     def __init__(self, folder: Path) -> None:
         self.input = folder / "in.jsonl"
         rows = ({"id": f"d{n}", "text": text_of(n)} for n in range(150))
         self.input.write_text("".join(json.dumps(row) + "\n" for row in rows))
         self.sound = folder / "sound.findings"
-        nd.scan(self.input, self.sound)
+        found = nd.scan(self.input, self.sound)
+        for pair in range(0, 12, 4):
+            DecisionLog(found).add("reject", int(found.pairs.left[pair]), int(found.pairs.right[pair]))
+        for drawn in draw_removals(found, found.cut(), 3):
+            record(found, drawn, "right")
+        self.pair = found.ids(found.pairs.left[:1])[0], found.ids(found.pairs.right[:1])[0]
         nd.apply(self.sound, folder / "out.jsonl", allow_mass_removal=True)
         self.expected = (folder / "out.jsonl").read_bytes()
+        self.answers = self.asked(self.sound)
+        assert all(answer is not None for answer in self.answers)
+
+    def asked(self, folder: Path) -> list[Any]:
+        """What is asked of findings; each question opens them again."""
+
+        def cut(ask: Callable[[nd.Findings, Any], Any]) -> Any:
+            found = nd.Findings(folder)
+            return ask(found, found.cut())
+
+        return [
+            tried(lambda: summarize(nd.Findings(folder)).to_json()),
+            tried(lambda: cut(list_clusters)),
+            tried(lambda: explain_pair(nd.Findings(folder), *self.pair)),
+            tried(lambda: [decision.to_json() for decision in read_decisions(nd.Findings(folder))]),
+            tried(lambda: cut(audited)),
+            tried(lambda: cut(list_protected)),
+        ]
 
     def run(self, folder: Path, rng: random.Random) -> str:
         copy = folder / "copy.findings"
         shutil.copytree(self.sound, copy)
         files = [copy / "manifest.json"] * 3
         files += sorted(path for path in copy.rglob("*") if path.is_file() and path.stat().st_size)
-        said = damage(rng.choice(files), rng)
+        file = rng.choice(files)
+        said = damage(file, rng)
+        expected, answers = self.expected, self.answers
+        if file.name in LOGS and not said.startswith("flip"):
+            expected, answers = self.with_lines(folder, file)
         out = folder / "out.jsonl"
         if tried(lambda: nd.apply(copy, out, allow_mass_removal=True)):
-            same(said, out.read_bytes(), self.expected)
+            same(said, out.read_bytes(), expected)
         elif out.exists():
             raise Wrong(f"{said}: refused, and an output is there")
+        for number, (answer, right) in enumerate(zip(self.asked(copy), answers, strict=True)):
+            same(f"{said}: answer {number}", answer, right)
+        return said
+
+    def with_lines(self, folder: Path, log: Path) -> tuple[bytes, list[Any]]:
+        """A log that lost its end is as after a crash: what is expected of the lines that are still complete."""
+        whole = folder / "whole.findings"
+        shutil.copytree(self.sound, whole)
+        sound, data = (whole / log.name).read_bytes().splitlines(True), log.read_bytes()
+        lines = [line for number, line in enumerate(sound) if data.startswith(b"".join(sound[: number + 1]))]
+        (whole / log.name).write_bytes(b"".join(lines))
+        nd.apply(whole, folder / "whole.jsonl", allow_mass_removal=True)
+        return (folder / "whole.jsonl").read_bytes(), self.asked(whole)
+
+
+class SharedCase:
+    """An index in Redis. Its server checks what it writes to disk, and its values have no digests: so a changed value
+    may give another answer, and must give no other error, no crash and no hang."""
+
+    def __init__(self, folder: Path) -> None:
+        self.server = Server(shutil.which("redis-server") or "redis-server", folder / "redis").start()
+        atexit.register(self.server.kill)
+        self.address = f"{self.server.url}?name=case&expected=200&patience=0.05"
+        with nd.Index(self.address, seed=7) as index:
+            index.add([nd.Document(f"d{n}", text_of(n), {"n": n}) for n in range(150)])
+            index.remove([f"d{n}" for n in range(0, 30, 3)])
+        self.client = self.server.client()
+        self.sound = {key: self.client.dump(key) for key in self.client.scan_iter(count=1000)}
+        assert len(self.sound) > 50
+
+    def run(self, folder: Path, rng: random.Random) -> str:
+        pipe = self.client.pipeline()
+        pipe.flushdb()
+        for key, value in self.sound.items():
+            pipe.restore(key, 0, value)
+        pipe.execute()
+        key = rng.choice(sorted(self.sound) + [b"{case}"] * 20)
+        kind = self.client.type(key)
+        if kind == b"hash":
+            field, value = rng.choice(sorted(self.client.hgetall(key).items()))
+            changed, (how, place) = damaged(value, rng)
+            self.client.hset(key, field, changed)
+        elif kind == b"string":
+            changed, (how, place) = damaged(self.client.get(key), rng)
+            self.client.set(key, changed)
+        else:
+            self.client.delete(key)
+            how, place = "removal", 0
+        said, ids = f"{how} of {key!r} at {place}", [f"d{n}" for n in range(0, 150, 7)]
+        for mode in ("read", "write"):
+            opened = tried(lambda mode=mode: nd.Index(self.address, mode=mode))
+            if opened is None:
+                continue
+            with opened as index:
+                tried(lambda: plain(index.documents()))
+                tried(lambda: index.search([text_of(n) for n in range(0, 150, 7)]))
+                tried(lambda: index.get_all(ids))
+                tried(lambda: [index.cluster(id) for id in ids])
+                tried(lambda: len(index))
+                tried(lambda: index.stats())
+                tried(lambda: index.verify())
+                if mode == "write":
+                    tried(lambda: index.add([nd.Document(f"f{n}", text_of(n)) for n in range(0, 60, 3)]))
+                    tried(lambda: index.remove(ids[:9]))
+                    tried(lambda: index.compact())
         return said
 
 
-KINDS: dict[str, Callable[[Path], Any]] = {"index": IndexCase, "export": ExportCase, "findings": FindingsCase}
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "index": IndexCase,
+    "export": ExportCase,
+    "findings": FindingsCase,
+    "shared index": SharedCase,
+}
 
 
 def _child(kind: str, first: int, count: int) -> None:
@@ -238,22 +356,8 @@ def _child(kind: str, first: int, count: int) -> None:
 
 
 def run_damage(kind: str, first: int, count: int) -> list[str]:
-    """What went wrong, a line for each case that did: how the child died, or what it raised."""
-    wrong, last = [], first + count
-    here = str(Path(__file__).parents[1])
-    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-    while first < last:
-        command = [sys.executable, "-m", "support.damaged_files", kind, str(first), str(last - first)]
-        ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": path})
-        lines = [line for line in ended.stdout.decode(errors="replace").split("\n") if line]
-        wrong += [f"{kind} {line}" for line in lines if " " in line]
-        if lines and lines[-1] == "end":
-            break
-        if not lines:
-            return [*wrong, f"{kind}: no case was run: {ended.stderr.decode(errors='replace')[-600:]}"]
-        wrong.append(f"{kind} {lines[-1]}: the process ended with {ended.returncode}")
-        first = int(lines[-1].split()[0]) + 1
-    return wrong
+    """What went wrong, a line for each case that did."""
+    return run_cases("support.damaged_files", kind, first, count)
 
 
 if __name__ == "__main__":

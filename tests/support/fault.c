@@ -5,11 +5,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -53,6 +56,34 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
     if (fails("pwrite", of_file(fd))) return -1;
     return NEXT(ssize_t, pwrite64, int, const void *, size_t, off64_t)(fd, data, size, at);
 }
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    if (fails("write", of_file(fd))) return -1;
+    return NEXT(ssize_t, writev, int, const struct iovec *, int)(fd, parts, count);
+}
+ssize_t sendfile(int to, int from, off_t *at, size_t size) {
+    if (fails("sendfile", of_file(to))) return -1;
+    return NEXT(ssize_t, sendfile, int, int, off_t *, size_t)(to, from, at, size);
+}
+ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *place, size_t size, unsigned flags) {
+    if (fails("sendfile", of_file(to))) return -1;
+    return NEXT(ssize_t, copy_file_range, int, off64_t *, int, off64_t *, size_t, unsigned)(from, at, to, place, size,
+                                                                                         flags);
+}
+int mkdir(const char *path, mode_t mode) {
+    return fails("mkdir", below(path)) ? -1 : NEXT(int, mkdir, const char *, mode_t)(path, mode);
+}
+// Only files that may be made by the call count: reading is not what fails here.
+#define OPENS(name)                                                                                   \
+    int name(const char *path, int flags, ...) {                                                      \
+        va_list more;                                                                                 \
+        va_start(more, flags);                                                                        \
+        const mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;                               \
+        va_end(more);                                                                                 \
+        if (flags & O_CREAT && fails("open", below(path))) return -1;                                 \
+        return NEXT(int, name, const char *, int, ...)(path, flags, mode);                            \
+    }
+OPENS(open)
+OPENS(open64)
 int fsync(int fd) { return fails("fsync", of_file(fd)) ? -1 : NEXT(int, fsync, int)(fd); }
 int fdatasync(int fd) { return fails("fsync", of_file(fd)) ? -1 : NEXT(int, fdatasync, int)(fd); }
 int ftruncate(int fd, off_t size) {

@@ -1,7 +1,7 @@
 """Runs a piece of work again and again, each time with another system call that fails: see fault.c.
 
 The work runs in a child with the preload library. After the fault it must have succeeded or raised an error with words;
-then a check of what is left, and the same work once more without a fault, must succeed.
+then a check of what is left, and the same work again without a fault, must succeed.
 
     python -m support.faults add FOLDER
 
@@ -22,7 +22,8 @@ from pathlib import Path
 
 import neardup as nd
 from neardup.findings import DecisionLog, read_decisions
-from neardup.index.rebuild import import_index
+from neardup.findings.audit import draw_removals, read_audit, record
+from neardup.index.rebuild import import_index, recover_index, reindex
 
 __all__ = ["WORK", "build_shim", "run_faults"]
 
@@ -92,6 +93,30 @@ def check_decided(folder: Path) -> None:
     assert len(read_decisions(nd.Findings(folder / "f.findings"))) in range(6)
 
 
+def audit(folder: Path) -> None:
+    found = nd.Findings(folder / "f.findings")
+    for drawn in draw_removals(found, found.cut(), 4):
+        record(found, drawn, "right")
+
+
+def check_audited(folder: Path) -> None:
+    assert len(read_audit(nd.Findings(folder / "f.findings"))) in range(9)
+
+
+def rebuild(folder: Path) -> None:
+    with nd.Index(folder / "i", mode="read") as index:
+        reindex(index, folder / "again")
+    recover_index(folder / "i", folder / "saved")
+
+
+def check_rebuilt(folder: Path) -> None:
+    for name in ("again", "saved"):
+        if (folder / name / "index.sqlite").exists():
+            with nd.Index(folder / name, mode="read") as index:
+                assert len(index) == 60 and index.verify().sound
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
 def dedup(folder: Path) -> None:
     assert len(nd.dedup(folder / "in.jsonl", memory="64MB", folder=folder).kept) == 25
 
@@ -137,6 +162,8 @@ WORK: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "apply": (apply, check_output),
     "decide": (decide, check_decided),
     "dedup": (dedup, lambda folder: None),
+    "audit": (audit, check_audited),
+    "rebuild": (rebuild, check_rebuilt),
 }
 
 

@@ -1,4 +1,4 @@
-"""A machine, as results of benchmarks tell of theirs."""
+"""A machine, as results of benchmarks describe theirs."""
 
 MACHINE = {
     "cpu": "a processor",

@@ -14,13 +14,14 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+
+from support.child_cases import run_cases
 
 __all__ = ["FORMATS", "SECONDS", "mutated", "run_mutations"]
 
@@ -184,22 +185,8 @@ def _child(format: str, first: int, count: int) -> None:
 
 
 def run_mutations(format: str, first: int, count: int) -> list[str]:
-    """What went wrong, a line for each damaged file that did: how the child died, or what it raised."""
-    wrong, last = [], first + count
-    while first < last:
-        command = [sys.executable, "-m", "support.mutated_files", format, str(first), str(last - first)]
-        here = str(Path(__file__).parents[1])
-        path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-        ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": path})
-        lines = [line for line in ended.stdout.decode(errors="replace").split("\n") if line]
-        wrong += [f"{format} {line}" for line in lines if " " in line]
-        if lines and lines[-1] == "end":
-            break
-        if not lines:
-            return [*wrong, f"{format}: no file was read: {ended.stderr.decode(errors='replace')[-400:]}"]
-        wrong.append(f"{format} {lines[-1]}: the process ended with {ended.returncode}")
-        first = int(lines[-1].split()[0]) + 1
-    return wrong
+    """What went wrong, a line for each case that did."""
+    return run_cases("support.mutated_files", format, first, count)
 
 
 if __name__ == "__main__":

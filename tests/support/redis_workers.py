@@ -1,4 +1,4 @@
-"""Processes that add alike pages to a shared index at the same time."""
+"""Processes that add similar pages to a shared index at the same time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def page_codes(pages: int, worker: int, order: np.ndarray) -> nd.fingerprints.Co
 
 
 def add_pages(address: str, worker: int, pages: int, size: int, barrier: Any, results: Any) -> None:
-    """Add all pages in batches, in an order of this worker's own; report who was told what."""
+    """Add all pages in batches, in an order of this worker's own; report the answer to each."""
     order = np.random.default_rng(worker).permutation(pages)
     if worker % 2:
-        order = np.arange(pages)  # half of them meet at every page
+        order = np.arange(pages)  # half of them add the same page at once
     codes = page_codes(pages, worker, order)
     answers = []
     try:
@@ -57,7 +57,7 @@ def run_workers(address: str, workers: int, pages: int, size: int) -> list[tuple
 
 
 def check_pages(answers: list[tuple[str, bool, str | None]], workers: int, pages: int) -> None:
-    """Each page was new exactly once, and all others were told of that one."""
+    """Each page was new exactly once, and all other workers got that one as its keeper."""
     assert len(answers) == workers * pages
     first: dict[str, str] = {}
     for id, new, _ in answers:

@@ -64,8 +64,8 @@ def told(*arguments: str) -> tuple[int, str]:
     try:
         with redirect_stdout(said):
             main(arguments)
-    except SystemExit as exit:
-        return int(exit.code or 0), said.getvalue()
+    except SystemExit as ended:
+        return int(ended.code or 0), said.getvalue()
     return 0, said.getvalue()
 
 

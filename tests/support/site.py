@@ -28,7 +28,7 @@ def page(title: str, text: str, links: list[str]) -> str:
 
 
 def build() -> dict[str, str]:
-    """All pages by path. What lies behind a page of the mirror is linked from that page alone."""
+    """All pages by path. Pages below a page of the mirror are linked from that page alone."""
     home = [f"/site/{name}" for name in PAGES] + ["/mirror/", "/shop/"]
     pages = {
         "/": page("Home", prose("home"), home),
@@ -57,7 +57,7 @@ def served(pages: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            body = pages.get(self.path.partition("?")[0])
+            body = pages.get(self.path) or pages.get(self.path.partition("?")[0])
             self.send_response(404 if body is None else 200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             data = (body or "nothing here").encode()

@@ -19,13 +19,13 @@ PACKAGES = "pip install --editable '.[test]'"
 
 def not_run(what: str, remedy: str) -> NoReturn:
     """Skip the test for what is missing here; with CI=true, where nothing may be missing, it fails."""
-    told = f"{what} ({remedy})"
+    reason = f"{what} ({remedy})"
     if os.environ.get("CI") == "true":
-        pytest.fail(told)
-    pytest.skip(told)
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
-def told(reason: str) -> str:
+def with_remedy(reason: str) -> str:
     """A reason as the summary shows it. `pytest.importorskip` knows no remedy, but it is always the same."""
     reason = reason.removeprefix("Skipped: ")
     missing = re.match(r"could not import '([\w.]+)'|(the extra `\w+`) is not installed", reason)
@@ -36,7 +36,9 @@ def told(reason: str) -> str:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
-    reasons = Counter(told(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple))
+    reasons = Counter(
+        with_remedy(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)
+    )
     if not reasons:
         return
     terminalreporter.section("not run, and what would run it")

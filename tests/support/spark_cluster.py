@@ -98,7 +98,7 @@ class Daemon:
 
 @dataclass
 class Driver(Daemon):
-    """A spark-submit; what its Python prints, errors too, goes to `out`, what Spark logs to `log`."""
+    """A spark-submit; what its Python prints, errors too, is written to `out`, what Spark logs to `log`."""
 
     out: Path
 

@@ -65,3 +65,21 @@ def test_pages_without_text_are_never_equal(tmp_path: Path) -> None:
     assert summary.account["notes"] == {
         "pages were read whole: their main content holds under 30% of their words": 1
     }
+
+
+def test_trafilatura_is_a_second_opinion(tmp_path: Path) -> None:
+    """It reads the pages with too little main content, and no others; they are counted."""
+    pytest.importorskip("trafilatura")
+    menu = "<ul>" + "".join(f'<li><a href="/{n}">Other page {n}</a></li>' for n in range(20)) + "</ul>"
+    hidden = page(f'{menu}<div class="refentry" id="dblink"><p>{PROSE}</p></div>')
+    found = extracted(hidden, ARTICLE, method="second-opinion")
+    assert found.second == [0] and not found.whole
+    texts = [text or "" for text in found.texts]
+    assert "Sentence 29 of the manual" in texts[0] and "Other page 7" not in texts[0]
+    assert texts[1] == extracted(ARTICLE).texts[0]
+    rows = [json.dumps({"id": str(n), "html": text}) for n, text in enumerate([hidden, ARTICLE])]
+    (tmp_path / "pages.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+    summary = summarize(scan(tmp_path / "pages.jsonl", tmp_path / "f", nd.Config(html="second-opinion")))
+    assert summary.account["notes"] == {
+        "pages were read by trafilatura: their main content holds under 30% of their words": 1
+    }

@@ -45,7 +45,7 @@ def test_the_crawl_with_one_of_each_kind(crawl):
     # The unrelated host on the same software is nobody's mirror.
     everything = (*found.mirrors, *found.partial)
     assert not any("club.example.net" in str(tree) for m in everything for tree in (m.left, m.right))
-    # No tree is reported once more for a folder inside it.
+    # No tree is reported again for a folder inside it.
     assert ("cdn.example.org/guide/", "handbook.example.org/guide/") not in names
 
 

@@ -94,7 +94,7 @@ def test_warc_files_through_scan_and_apply(data, tmp_path):
     assert json.loads(done.stdout)["documents"] == 24
     done = run("apply", out, "-o", str(kept), "--allow-mass-removal", "-q")
     assert done.returncode == 0, done.stderr
-    left = [json.loads(line)["id"] for line in kept.read_text().splitlines()]
+    left = [json.loads(line)["url"] for line in kept.read_text().splitlines()]
     same = nd.dedup(nd.read(tmp_path / "pages.jsonl"), nd.preset("crawl"))
     assert left == [same.ids[row] for row in same.kept]
     assert 1 < len(left) < 24

@@ -229,7 +229,7 @@ def test_a_missing_package_says_what_to_type(monkeypatch, module, cache):
     monkeypatch.setitem(sys.modules, module, None)
     cache.cache_clear()
     try:
-        with pytest.raises(nd.MissingExtra, match=r"neardup\[web\]"):
+        with pytest.raises(nd.errors.MissingExtra, match=r"neardup\[web\]"):
             nd.urls.canonical_url("http://www.not-asked-before.com/")
     finally:
         cache.cache_clear()

@@ -95,7 +95,7 @@ def test_a_mistaken_site_rule_says_what_is_wrong(fields, says):
 
 
 def test_a_host_that_is_none_is_found_when_used():
-    with pytest.raises(nd.ConfigError, match="no host"):
+    with pytest.raises(nd.ConfigError, match="is not a host"):
         nd.urls.canonical_url("http://a.com/", with_sites(nd.urls.SiteRule("path-case", "a.com:99999")))
 
 

@@ -3,6 +3,7 @@
 - Pages of the repository's root (ARCHITECTURE.md and others) become pages of the site.
 - A comment `<!-- made from the code: NAME -->` in a page is replaced by what tools/site makes for that name.
 - Links to files that are not on the site become plain text.
+- The navigation lists every decision below "Decisions".
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from mkdocs.structure.files import File  # noqa: E402
 from tools.site.commands import commands_page  # noqa: E402
 from tools.site.http_api import http_page  # noqa: E402
-from tools.site.names import NAMESPACES, names_page, namespace_page  # noqa: E402
+from tools.site.names import EXTRAS, NAMESPACES, extra_page, names_page, namespace_page  # noqa: E402
 from tools.site.settings import settings_page  # noqa: E402
 
 if TYPE_CHECKING:
@@ -38,6 +39,17 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"(^```.*?^```$)", flags=re.DOTALL | re.MULTILINE)
 
 
+def on_config(config: Any) -> Any:
+    """Put every decision into the navigation, in order."""
+    inside = next(part["Inside"] for part in config["nav"] if "Inside" in part)
+    entry = next(one for one in inside if "Decisions" in one)
+    if isinstance(entry["Decisions"], str):  # `mkdocs serve` calls this again with the same settings
+        found = sorted((ROOT / "docs" / "inside" / "decisions").glob("[0-9]*.md"))
+        pages = [f"inside/decisions/{page.name}" for page in found]
+        entry["Decisions"] = [{"All decisions": entry["Decisions"]}, *pages]
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages of the root, and a page for each namespace of the Python API."""
     for name, place in FROM_ROOT.items():
@@ -46,6 +58,9 @@ def on_files(files: Files, config: Any) -> Files:
     for name in NAMESPACES:
         place = f"reference/python/{'index_' if name == 'index' else name}.md"  # index.md would be the folder's page
         files.append(File.generated(config, place, content=namespace_page(name)))
+    for name in EXTRAS:
+        place = f"reference/python/{name.replace('.', '-')}.md"
+        files.append(File.generated(config, place, content=extra_page(name)))
     return files
 
 

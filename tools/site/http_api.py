@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from neardup.http.app import make_app
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 from neardup.http.openapi import QUEUED, REASONS, openapi_document
 
 __all__ = ["http_page"]
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 def http_page() -> str:
     """Markdown: what any route may refuse, every route with its parameters, body and answers, and the shapes."""
-    application, _ = make_app(Limits())
+    application, _ = make_app(RequestLimits())
     described = _document(application)
     lines = [
         "## Refusals",

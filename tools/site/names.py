@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -10,8 +11,18 @@ from pathlib import Path
 import neardup
 from neardup.values.lazy_names import names_in_stub
 
-__all__ = ["NAMESPACES", "first_sentence", "names_page", "namespace_page", "public_names"]
+__all__ = [
+    "EXTRAS",
+    "NAMESPACES",
+    "extra_page",
+    "first_sentence",
+    "names_page",
+    "namespace_page",
+    "public_names",
+]
 
+# Packages that need an extra, which may be missing where the site is built: their sources are read, not imported.
+EXTRAS = ("http.client", "scrapy", "spark")
 NAMESPACES, _NAMES = names_in_stub(neardup.__file__)
 
 
@@ -31,6 +42,27 @@ def namespace_page(name: str) -> str:
     module = importlib.import_module(f"{NAMESPACES[name]}.{name}")
     intro = inspect.cleandoc(module.__doc__ or "")
     return f"# nd.{name}\n\n{intro}\n\n" + _page(module.__name__, f"nd.{name}")
+
+
+def extra_page(name: str) -> str:
+    """A page for the package `neardup.NAME`, made from its source."""
+    source = Path(neardup.__file__).parent.joinpath(*name.split("."), "__init__.py")
+    tree = ast.parse(source.read_text("utf-8"))
+    homes = {
+        alias.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    listed = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    lines = [f"# neardup.{name}", "", ast.get_docstring(tree) or "", ""]
+    for one in sorted(listed, key=str.lower):
+        lines += _entry(f"{homes[one]}.{one}", f"neardup.{name}.{one}")
+    return "\n".join(lines)
 
 
 def first_sentence(thing: object) -> str:
@@ -57,14 +89,13 @@ def _page(module: str, prefix: str) -> str:
         table.append(f"| [`{shown}`][{place}] | {first_sentence(thing)} |")
         if module != "neardup" and name in neardup.__all__ and getattr(neardup, name) is thing:
             continue  # its entry is on the page of nd.*; a second one would make links ambiguous
-        entries += [
-            f"::: {place}",
-            "    options:",
-            f"      heading: {shown}",
-            f"      toc_label: {shown}",
-            "",
-        ]
+        entries += _entry(place, shown)
     return "\n".join([*table, "", *entries])
+
+
+def _entry(place: str, shown: str) -> list[str]:
+    """What mkdocstrings replaces by the docstring of the name at a place."""
+    return [f"::: {place}", "    options:", f"      heading: {shown}", f"      toc_label: {shown}", ""]
 
 
 def _place(thing: object, module: object, name: str) -> str:

@@ -23,7 +23,7 @@ def find(corpus: Path, threads: int) -> Rows:
     rows = 0
     left: list[int] = []
     right: list[int] = []
-    # A batch is asked for once it is added, so that each pair is met by its later document and no text is kept.
+    # A batch is asked for once it is added, so that each pair is found by its later document and no text is kept.
     for batch in batches(corpus):
         ids = list(range(rows, rows + len(batch)))
         index.par_bulk_insert_docs(ids, batch)

@@ -7,7 +7,7 @@ import io
 import keyword
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -19,17 +19,12 @@ from neardup.values.wording import printable
 
 __all__ = ["main"]
 
+_DAMAGED = {"damaged file", "unreadable", "too large"}  # what no option of a reader helps with
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 
-_NEXT_AFTER_REJECTS = (
-    "Name the columns with --text and --id, or the format with --format; "
-    "or go on without these rows: --allow-rejects 1"
-)
-
-
 class _ReaderEnded(Exception):
-    """Whoever reads standard output has ended, as `head` does; nothing is wrong."""
+    """The program that reads standard output has ended, as `head` does; that is no error."""
 
 
 class LazyGroup(click.Group):
@@ -77,37 +72,57 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         cli.main(
             args=arguments,
+            obj=arguments,
             prog_name="neardup",
             standalone_mode=False,
             color=color_wanted(),
             max_content_width=help_width(),
+            terminal_width=max(help_width() - 2, 50),  # as click makes of it
         )
         sys.stdout.flush()
-    except click.exceptions.Exit as exit:
-        sys.exit(exit.exit_code)
+    except click.exceptions.Exit as ended:
+        sys.exit(ended.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2 if isinstance(error, click.UsageError) else 1)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped; no output was left incomplete, and the same command resumes a scan", err=True)
-        sys.exit(130)
+        _stopped()
     except (_ReaderEnded, BrokenPipeError):
         # The reader of our output has ended; what remains in the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except UnreadableInput as error:
-        _print_error(f"{error}\n{_NEXT_AFTER_REJECTS}")
-        sys.exit(2)
     except NeardupError as error:
-        _print_error(str(error))
-        sys.exit(1)
+        _print_error("\n".join([str(error), *_next_steps(error, arguments)]))
+        sys.exit(2 if isinstance(error, UnreadableInput) else 1)
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps it while it makes a class
+            raise
+        _stopped()
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         _print_error(f"{name}{error.strerror or error}")
         sys.exit(1)
+
+
+def _stopped() -> None:
+    click.echo("stopped; no output was left incomplete, and the same command resumes a scan", err=True)
+    sys.exit(130)
+
+
+def _next_steps(error: NeardupError, arguments: Sequence[str]) -> Iterator[str]:
+    """What to type next: in words, and as the whole command if an option is all that it lacks."""
+    from neardup.cli.again import full_command, takes_option
+
+    if isinstance(error, UnreadableInput) and not error.rejected.keys() <= _DAMAGED:
+        yield "Name the columns with --text and --id, or the format with --format" + (
+            "; or continue without these rows: --allow-rejects 1" if error.options else ""
+        )
+    if error.options and takes_option(cli, arguments, error.options[0]):
+        yield f"The full command: {full_command(arguments, error.options)}"
 
 
 def _print_error(message: str) -> None:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from typing import Any
 
 import click
 
-from neardup.cli.options import cut_options
+from neardup.cli.again import full_command, given_arguments
+from neardup.cli.options import (
+    allow_mass_removal_option,
+    cut_options,
+    json_option,
+    no_decisions_option,
+    quiet_option,
+    threshold_option,
+)
 from neardup.cli.outputs import (
     OUT_FORMAT,
     WritingCommand,
@@ -43,18 +52,18 @@ __all__ = ["apply", "show_alarms"]
 @out_encoding_option
 @output_option("--pairs", help="Write all verified pairs here (JSONL, CSV, Parquet, XLSX).")
 @click.option(
-    "--implied", is_flag=True, help="Among --pairs also those between all documents of the same words."
+    "--implied",
+    is_flag=True,
+    help="With --pairs: also write the pairs of all documents that have the same words.",
 )
 @output_option("--clusters", help="Write all documents in clusters here.")
 @overwrite_option
-@click.option(
-    "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
-)
+@threshold_option
 @cut_options
-@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
-@click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
-@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+@no_decisions_option
+@allow_mass_removal_option
+@quiet_option
+@json_option()
 def apply(findings: str, out: str | None, **given: Any) -> None:
     """Write the kept documents. The inputs are read again and never changed; if one is not what was scanned,
     nothing is written.
@@ -73,6 +82,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         write_pairs,
     )
     from neardup.findings.apply import apply as run
+    from neardup.findings.summary import unranked_line
 
     if not (out or given["pairs"] or given["clusters"]):
         raise click.UsageError("Say what to write: --out, --pairs or --clusters.")
@@ -81,7 +91,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     keep = keep_of(given, found.config.keep)
     guards = guards_of(given, found.config.protect)
     cut = decided_cut(found, given["threshold"], keep, decisions=decisions, protect=guards)
-    summary = summarize(found, cut, given["threshold"], decisions, guards)
+    summary = summarize(found, cut, given["threshold"], decisions, guards, keep)
     reasons = alarms(found, cut)
     if reasons and out and not given["allow_mass_removal"]:
         show_alarms(reasons, findings)
@@ -93,6 +103,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         "filtered": summary.filtered,
         "protected": summary.protected,
         "lossless": summary.lossless,
+        "account": summary.balance.to_json(),
+        "unranked": summary.unranked,
         "decisions": len(decisions),
     }
     if out:
@@ -124,8 +136,10 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         return
     if out:
         click.echo(f"{answer['written']:,} of {counted(answer['documents'], 'document')} written to {out}")
-        for reason, count in summary.filtered.items():
-            click.echo(f"  left out by a filter of the scan: {count:,} ({reason})")
+        for line in summary.balance.lines():
+            click.echo(f"  {line}")
+        for name, count in summary.unranked.items():
+            click.echo(f"  {unranked_line(name, count)}")
         for reason, count in summary.protected.items():
             click.echo(f"  kept although similar to another: {count:,} ({reason})")
     if len(decisions):
@@ -140,8 +154,14 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
 
 def show_alarms(reasons: list[str], findings: str | None) -> None:
     """Print why nothing was written, and what to type next. `findings` is None if they are not kept."""
-    click.echo("neardup: this looks like an accident, so nothing was written:", err=True)
+    click.echo("neardup: very many documents would be dropped, so nothing was written:", err=True)
     for reason in reasons:
         click.echo(f"  {reason}", err=True)
-    look = f"neardup clusters {findings}" if findings else "the same command with --findings FOLDER"
-    click.echo(f"To see the clusters: {look}. If this is right, add --allow-mass-removal.", err=True)
+    arguments = given_arguments()
+    look = (
+        shlex.join(["neardup", "clusters", findings])
+        if findings
+        else full_command(arguments, ["--findings", "FOLDER"])
+    )
+    click.echo(f"To see the clusters: {look}", err=True)
+    click.echo(f"If this is right: {full_command(arguments, ['--allow-mass-removal'])}", err=True)

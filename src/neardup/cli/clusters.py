@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import cut_options
+from neardup.cli.options import cut_options, json_option, no_decisions_option, threshold_option
 from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
 from neardup.cli.settings import guards_of, keep_of
 from neardup.values.wording import counted, printable
@@ -27,23 +27,31 @@ __all__ = ["clusters"]
     "[default: size; of a scan for passages (--preset plagiarism): span]",
 )
 @click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="How many to list.")
-@click.option("--members", type=click.IntRange(2), default=8, show_default=True, help="Of each, at most.")
 @click.option(
-    "--min-size", type=click.IntRange(2), default=2, show_default=True, help="Only clusters as large."
+    "--members",
+    type=click.IntRange(2),
+    default=8,
+    show_default=True,
+    help="How many members of each cluster to list.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of a sample.")
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
+    "--min-size",
+    type=click.IntRange(2),
+    default=2,
+    show_default=True,
+    help="List only clusters of at least this size.",
 )
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random sample.")
+@threshold_option
 @cut_options
-@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
+@no_decisions_option
 @output_option("--out", "-o", help="Write all documents in clusters here (JSONL, CSV, Parquet, XLSX).")
 @output_option("--pairs", help="Write all verified pairs here.")
 @overwrite_option
 @click.option(
     "--protected", is_flag=True, help="List the documents that guards keep instead, with the reason."
 )
-@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+@json_option()
 def clusters(findings: str, id_: str | None, **given: Any) -> None:
     """List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."""
     from neardup.findings import (
@@ -111,6 +119,8 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
                 words = click.style(f"  {counted(member.words, 'word')} in passages", dim=True)
             if member.changes:
                 words += click.style(f"  {', '.join(member.changes)}", dim=True)
+            if member.template is not None and member.row != cluster.members[0].row:
+                words += click.style(f"  {member.template:.0%} template", dim=True)
             click.echo(f"  {mark} {score}  {printable(member.id)}{words}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())

@@ -1,120 +1,78 @@
-"""The commands by what they are for, with the first sentence of each, so that `neardup --help` imports none of them;
-and the width and the colours of the terminal."""
+"""The commands by what they are for, with a line for each, so that `neardup --help` imports none of them; and the
+width and the colours of the terminal."""
 
 from __future__ import annotations
 
 import os
-import shutil
+import sys
 from collections.abc import Mapping
 
 __all__ = ["GROUPS", "color_wanted", "help_width"]
 
 GROUPS: dict[str, dict[str, str]] = {
     "Deduplicate": {
-        "dedup": (
-            "Find the duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and "
-            "write the documents to keep."
-        ),
-        "scan": (
-            "Find duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write "
-            "what was found to a folder."
-        ),
+        "dedup": "Find duplicates and write the documents to keep.",
+        "scan": "Find duplicates and write what was found to a folder.",
         "apply": "Write the kept documents.",
-        "config": (
-            "Print the settings that these options (and a --config file) come to, as TOML: save it "
-            "and pass it as --config."
-        ),
-        "spark": (
-            "Find and remove duplicates over a cluster, with the answers of `neardup scan` and `apply`."
-        ),
+        "config": "Print the settings of some options, to save as a file.",
+        "stage": "Run a scan as tasks for any scheduler.",
+        "spark": "Find and remove duplicates over a cluster.",
     },
     "Inspect": {
-        "clusters": (
-            "List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."
-        ),
-        "explain": (
-            "Compare the texts of two files, or with -f of two documents of a scan, by every measure,"
-            " and show what they share and where they differ; of a scan also which of them is kept, "
-            "and why."
-        ),
-        "report": (
-            "Write FINDINGS as one HTML file: numbers, plots, the most useful clusters, settings and "
-            "how to repeat it."
-        ),
-        "review": (
-            "Open a page on FINDINGS: move the threshold, read clusters side by side, accept, reject,"
-            " choose keepers."
-        ),
-        "audit": (
-            "Show random removals of FINDINGS one by one, with their keeper and what differs, and ask"
-            " whether each is right."
-        ),
-        "repeats": (
-            "Find parts that occur more than once in INPUTS (files, folders, globs), and write the "
-            "documents without them."
-        ),
-        "copies": (
-            "Find documents of INPUTS (files, folders, globs) that share passages: quotes, excerpts, "
-            "copied parts."
-        ),
-        "templates": (
-            "Learn the templates of the sources in INPUTS (files, folders, globs): menus, footers, "
-            "notices, ads."
-        ),
-        "try": (
-            "Try the method: paste two texts and see their fingerprints, weak bits, sketches and the verdict."
-        ),
+        "clusters": "List the clusters that a scan found.",
+        "explain": "Compare two texts: what they share, how they differ.",
+        "report": "Write the findings as one HTML file.",
+        "review": "Open a page to read and decide about clusters.",
+        "audit": "Judge random removals: how many of them are right?",
+        "repeats": "Find and cut parts that occur more than once.",
+        "copies": "Find documents that share passages.",
+        "templates": "Learn menus, footers and other templates of sources.",
+        "try": "Open a page to paste and compare two texts.",
     },
     "Live index": {
-        "index": (
-            "Remember documents, and find out whether they, or near-duplicates of them, have been "
-            "seen before."
-        ),
-        "serve": "Serve an index over HTTP; a new one is made if there is none.",
+        "index": "Remember documents, and find what was seen before.",
+        "serve": "Serve an index over HTTP.",
     },
     "Web": {
-        "urls": (
-            "Print the canonical form of each URL in INPUTS (files; - or nothing is standard input), "
-            "one a line, in order."
-        ),
-        "mirrors": (
-            "Find mirrors from PAIRS of duplicate pages: a TSV, CSV or JSONL file of two URLs (- is "
-            "standard input)."
-        ),
+        "urls": "Print the canonical form of each URL.",
+        "links": "Merge the links to duplicates and mirrors.",
+        "mirrors": "Find mirrors from pairs of duplicate pages.",
     },
     "Search": {
-        "find": (
-            "Find the documents of CORPUS (files, folders, globs; - is standard input) that contain PASSAGE."
-        ),
-        "fingerprint": (
-            "Print a fingerprint for each of the FILES (- is standard input), read as UTF-8 text."
-        ),
-        "plan": ("Recommend a search design: predicted memory, build time and speed of each, best first."),
+        "codes": "Make, search and describe files of codes.",
+        "find": "Find the documents that contain a passage.",
+        "fingerprint": "Print a fingerprint for each file.",
+        "plan": "Recommend a search design: memory, time, speed.",
     },
     "Evaluate": {
-        "evaluate": (
-            "Precision, recall and F1 of PAIRS, a file of pairs or of clusters (CSV, TSV, JSONL or Parquet)."
-        ),
-        "calibrate": (
-            "Measure on CORPUS itself (files, folders, globs) what each method and setting would "
-            "find, miss and remove."
-        ),
-        "curve": (
-            "What a setting does to pairs of each similarity: as numbers, and with --plot as a picture."
-        ),
+        "evaluate": "Precision, recall and F1 of pairs or clusters.",
+        "radius": "Judge pairs at each distance: how good is each radius?",
+        "calibrate": "Measure what each setting would find and miss.",
+        "curve": "What a setting does to pairs of each similarity.",
     },
     "Other": {
-        "completion": "Print the completion script of SHELL.",
+        "completion": "Print the completion script of a shell.",
     },
 }
-"""The commands by what they are for, each with the first sentence of its help."""
+"""The commands by what they are for, each in a line that fits on 80 columns."""
 
 _NARROWEST, _WIDEST = 40, 120
 
 
 def help_width() -> int:
     """The width of the terminal, or COLUMNS, within what can be read."""
-    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
+    return max(_NARROWEST, min(_WIDEST, _columns()))
+
+
+def _columns() -> int:
+    """What `shutil.get_terminal_size` gives, without the import of all that it can copy and compress."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, or no terminal
+        return 80
 
 
 def color_wanted(environment: Mapping[str, str] = os.environ) -> bool | None:

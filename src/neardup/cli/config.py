@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_options
+from neardup.cli.options import config_options, json_option
 from neardup.cli.settings import config_of
 
 __all__ = ["config"]
@@ -19,7 +19,7 @@ __all__ = ["config"]
     "--source",
     help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON instead of TOML.")
+@json_option("Print JSON instead of TOML.")
 def config(as_json: bool, **given: Any) -> None:
     """Print the settings that these options (and a --config file) come to, as TOML: save it and pass it as --config."""
     made = config_of(given)

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.options import fold_digits_option, json_option, page_options, threads_option
+from neardup.cli.reading import check_read, reading_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["copies"]
@@ -20,80 +22,106 @@ __all__ = ["copies"]
     type=click.IntRange(1, 1000),
     default=12,
     show_default=True,
-    help="Every passage of so many words is found.",
+    help="Length in words; every common passage of this length is found.",
 )
 @click.option(
     "--width",
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,
-    help="Shorter runs of words do not count.",
+    help="Words per shingle; shorter runs of words are ignored.",
 )
-@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
 @click.option(
-    "--cap", type=click.IntRange(2), default=1000, show_default=True, help="See the note on templates."
+    "--rewritten",
+    is_flag=True,
+    help="Find rewritten texts: --words 4 --width 3 --least 0.2, unless they are given.",
 )
-@click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="Pairs to show.")
 @click.option(
-    "--html",
-    type=click.Choice(["main", "whole", "none"]),
-    default="main",
+    "--least",
+    type=click.FloatRange(0, 1),
+    default=0.0,
     show_default=True,
-    help="What of an HTML page counts.",
+    help="Only pairs with this share of the smaller document in passages.",
 )
-@click.option("--text", help="The column with the text, if it is not obvious.")
-@click.option("--id", "id_", help="The column with the id, if it is not obvious.")
-@click.option("--format", "format_", help="By default by the name.")
-@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
 @click.option(
-    "--json", "as_json", is_flag=True, help="The pairs shown as one JSON object, passages included."
+    "--by",
+    type=click.Choice(["share", "words"]),
+    default="share",
+    show_default=True,
+    help="Which pairs come first: largest share of the smaller document in passages, or most words in passages.",
 )
+@fold_digits_option
+@click.option(
+    "--cap",
+    type=click.IntRange(2),
+    default=100,
+    show_default=True,
+    help="Largest number of documents with a passage; a more frequent one is a template.",
+)
+@click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="How many pairs to show.")
+@page_options
+@threads_option()
+@json_option("The pairs shown as one JSON object, passages included.")
 def copies(
     inputs: tuple[str, ...],
     words: int,
     width: int,
+    rewritten: bool,
+    least: float,
+    by: Any,
     fold_digits: bool,
     cap: int,
     top: int,
     html: Any,
-    text: str | None,
-    id_: str | None,
-    format_: str | None,
     threads: int,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Find documents of INPUTS (files, folders, globs) that share passages: quotes, excerpts, copied parts.
 
-    Pairs that have --words successive words in common, ranked by all words they have in common. None is missed, but
-    for passages that occur in more than --cap documents: templates, which the summary counts.
+    It lists the pairs that have --words successive words in common. The pair with the largest share of the smaller
+    document in passages comes first. No pair is missed, except those of passages that occur in more than --cap
+    documents: these are templates, and the summary counts them.
     """
     from neardup.cli.documents import stream
 
-    reader = nd.read(list(inputs), text=text, id=id_, format=format_)
+    if rewritten:
+        words = 4 if _is_default("words") else words
+        width = 3 if _is_default("width") else width
+        least = 0.2 if _is_default("least") else least
+    reader = nd.read(list(inputs), **reading_of(given))
     failed: dict[str, int] = {}
     documents = [document for batch in stream(reader, html, failed, threads) for document in batch]
+    check_read(reader, given)
     found = nd.passages.find_copies(
         documents,
         words=words,
         width=width,
+        by=by,
+        least=least,
         normalize=nd.Normalize(digits="fold" if fold_digits else "keep"),
         cap=cap,
         threads=threads,
     )
     if as_json:
-        click.echo(json.dumps(found.to_json(top) | {"failed": failed}, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                found.to_json(top) | {"failed": failed, "account": reader.account.to_json()},
+                ensure_ascii=False,
+            )
+        )
         return
     share = "shares" if len(found) == 1 else "share"
     click.echo(
         f"{counted(found.documents, 'document')}: {counted(len(found), 'pair')} {share} a passage "
         f"of {words:,} words or more ({counted(found.candidates, 'candidate')})"
     )
-    for reason, count in sorted(failed.items()):
-        click.echo(f"  {count:,} could not be read: {printable(reason)}")
+    for line in reader.account.exceptions():
+        click.echo(f"  {line}")
     if found.capped:
         click.echo(
-            f"  {found.capped:,} passages occur in more than {cap:,} documents; up to {found.skipped:,} pairs of "
-            "them were not looked at"
+            f"  {counted(found.capped, 'group')} of more than {cap:,} documents share passages; up to "
+            f"{found.skipped:,} pairs of them were not looked at"
         )
     if not found or not top:
         return
@@ -103,3 +131,9 @@ def copies(
         passage = best.text if len(best.text) <= 70 else f"{best.text[:69]}…"
         names = f"[{printable(pair.part, 40)} in {printable(pair.whole, 40)}]"
         click.echo(f"{pair.words:>7,} {pair.share:>6.0%} {pair.longest:>7,}  {passage}  {names}")
+
+
+def _is_default(option: str) -> bool:
+    """Whether an option of this command was left out."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.DEFAULT

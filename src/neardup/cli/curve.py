@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import neardup as nd
+from neardup.cli.options import json_option, threads_option
 from neardup.cli.outputs import WritingCommand, output_option, overwrite_option
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def curve() -> None:
 
 def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object."),
+        json_option("Everything as one JSON object."),
         overwrite_option,
         output_option("--plot", help="Draw it here too: a name in .svg or .png."),
         click.option("--at", type=float, multiple=True, help="A point to compute; may be repeated."),
@@ -36,8 +37,10 @@ def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _corpus(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True),
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
+        threads_option(1),
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random samples."
+        ),
         click.option("--text", help="The corpus's column with the text, if it is not obvious."),
     ):
         command = option(command)
@@ -45,7 +48,9 @@ def _corpus(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @curve.command(cls=WritingCommand)
-@click.option("--values", type=click.IntRange(1, 65536), default=100, show_default=True, help="In a sketch.")
+@click.option(
+    "--values", type=click.IntRange(1, 65536), default=100, show_default=True, help="Values of a sketch."
+)
 @click.option(
     "--needed", type=click.IntRange(0), default=90, show_default=True, help="Values that must agree."
 )
@@ -55,18 +60,29 @@ def sketch(values: int, needed: int, at: tuple[float, ...], plot: str | None, as
     from neardup.evaluate import curve_sketch
 
     if needed > values:
-        raise click.BadParameter(f"of {values} values at most {values} can agree", param_hint="--needed")
+        raise click.BadParameter(f"at most {values} of {values} values can agree", param_hint="--needed")
     _give(curve_sketch(values, needed, at=at or None), plot, as_json)
 
 
 @curve.command(cls=WritingCommand)
-@click.option("--bands", type=click.IntRange(1), multiple=True, help="With --rows, each may be repeated.")
-@click.option("--rows", type=click.IntRange(1), multiple=True, help="Values in a band.")
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1, min_open=True), help="Instead: bands made for this Jaccard."
+    "--bands",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Number of bands, with --rows; both may be repeated.",
+)
+@click.option("--rows", type=click.IntRange(1), multiple=True, help="Number of values in a band.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Bands designed for this Jaccard similarity, instead of --bands and --rows.",
 )
 @click.option(
-    "--recall", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.99, show_default=True
+    "--recall",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.99,
+    show_default=True,
+    help="Share of the pairs at the threshold that must be found.",
 )
 @_shared
 def bands(
@@ -86,8 +102,17 @@ def bands(
 
 @curve.command(cls=WritingCommand)
 @click.argument("corpus", nargs=-1)
-@click.option("--radius", type=click.IntRange(0, 128), multiple=True, default=(3,), show_default=True)
-@click.option("--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True)
+@click.option(
+    "--radius",
+    type=click.IntRange(0, 128),
+    multiple=True,
+    default=(3,),
+    show_default=True,
+    help="Largest distance, in bits; repeatable.",
+)
+@click.option(
+    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Bits of a code."
+)
 @_corpus
 @_shared
 def radius(
@@ -112,12 +137,26 @@ def radius(
 @curve.command(cls=WritingCommand)
 @click.argument("corpus", nargs=-1)
 @click.option(
-    "--bands", type=click.IntRange(1), multiple=True, help="With --rows; by default for Jaccard 0.8."
+    "--bands",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Number of bands, with --rows; by default designed for Jaccard 0.8.",
 )
-@click.option("--rows", type=click.IntRange(1), multiple=True)
-@click.option("--radius", type=click.IntRange(0, 128), multiple=True, default=(3,), show_default=True)
-@click.option("--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True)
-@click.option("--words", type=click.IntRange(1), help="Of a document, for the model; by default the median.")
+@click.option("--rows", type=click.IntRange(1), multiple=True, help="Values in a band; as often as --bands.")
+@click.option(
+    "--radius",
+    type=click.IntRange(0, 128),
+    multiple=True,
+    default=(3,),
+    show_default=True,
+    help="Largest distance, in bits; repeatable.",
+)
+@click.option(
+    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Bits of a code."
+)
+@click.option(
+    "--words", type=click.IntRange(1), help="Words of a document, for the model; by default the median."
+)
 @click.option(
     "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Words per shingle."
 )

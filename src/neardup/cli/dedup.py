@@ -1,4 +1,4 @@
-"""`neardup dedup`: scan and apply in one go."""
+"""`neardup dedup`: scan and apply in one command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ import click
 
 from neardup.cli.apply import show_alarms
 from neardup.cli.help import BriefCommand
-from neardup.cli.options import config_options, reading_options, reject_options, running_options
+from neardup.cli.options import (
+    allow_mass_removal_option,
+    config_options,
+    no_decisions_option,
+    reading_options,
+    reject_options,
+    running_options,
+)
 from neardup.cli.outputs import (
     may_overwrite,
     out_encoding_option,
@@ -22,7 +29,7 @@ from neardup.cli.outputs import (
     overwrite_option,
 )
 from neardup.cli.progress import progress_shown
-from neardup.cli.reading import reading_of, standard_input_saved
+from neardup.cli.reading import reading_of, scanning_of, standard_input_saved
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
 from neardup.storage.output import check_outputs, is_stream
@@ -51,17 +58,17 @@ __all__ = ["dedup"]
     "--out",
     "-o",
     folders=True,
-    help="Write the kept documents here; - is standard output. Without it only the summary is printed, but see above.",
+    help="Write the kept documents here; - is standard output. By default only the summary is printed.",
 )
 @out_format_option
 @out_encoding_option
 @overwrite_option
 @click.option("--findings", type=click.Path(), help="The findings folder.  [default: OUT.findings]")
 @click.option(
-    "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."
+    "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never changed."
 )
-@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
-@click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
+@no_decisions_option
+@allow_mass_removal_option
 @click.option("--sha256", is_flag=True, help="Keep the SHA-256 of the inputs too, not only a fast digest.")
 @config_options
 @reading_options
@@ -70,9 +77,9 @@ __all__ = ["dedup"]
 def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **given: Any) -> None:
     """Find the duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write the documents to keep.
 
-    An input - is standard input: JSON, or one text a line, or what --format says. If it is the only input and neither
-    --out nor --json is given, the kept documents are written to standard output and the summary to standard error, so
-    that `zcat x.jsonl.gz | neardup dedup - > kept.jsonl` works.
+    An input - is standard input: JSON, CSV with a header, one text a line, or what --format says. If it is the only
+    input and neither --out nor --json is given, the kept documents are written to standard output and the summary to
+    standard error, so that `zcat x.jsonl.gz | neardup dedup - > kept.jsonl` works.
 
     This is the same as `neardup scan` and then `neardup apply`. The inputs are never changed. Rows that cannot be read
     are listed in documents.rejects.jsonl in the findings folder. `neardup clusters` and `explain` read the findings. If
@@ -103,13 +110,8 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
             places,
             place,
             config_of(given),
-            **reading_of(given),
-            strict=given["strict"],
-            allow_rejects=given["allow_rejects"],
-            sha256=given["sha256"],
+            **scanning_of(given),
             against=given["against"],
-            memory=given["memory"],
-            threads=given["threads"],
             overwrite="finished",
             progress=progress,
         )

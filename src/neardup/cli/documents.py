@@ -59,8 +59,9 @@ def _streamed(
                     extractor = stack.enter_context(HtmlExtractor(method=html, workers=threads))
                 found = extractor.extract(texts)
                 texts = found.texts
-                for reason, count in found.counts.items():
-                    failed[f"HTML: {reason}"] = failed.get(f"HTML: {reason}", 0) + count
+                for page in found.failures:
+                    why = reader.account.reject_page(batch.files[page.row], batch.rows[page.row], page.reason)
+                    failed[why] = failed.get(why, 0) + 1
             rows = zip(batch, texts, batch.files, batch.lines or [None] * len(batch), strict=True)
             yield [
                 StreamedDocument(

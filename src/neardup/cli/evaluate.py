@@ -1,4 +1,4 @@
-"""`neardup evaluate`: pairs or clusters held against the truth."""
+"""`neardup evaluate`: pairs or clusters compared with the truth."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.options import json_option
 from neardup.values.wording import counted
 
 if TYPE_CHECKING:
@@ -25,27 +26,33 @@ __all__ = ["evaluate"]
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    help="Least similarity of a duplicate, where the truth or --similarity lists similarities.",
+    help="Smallest similarity of a duplicate, where the truth or --similarity lists similarities.",
 )
 @click.option(
     "--positive",
     type=float,
     default=1,
     show_default=True,
-    help="Least label that says the two are duplicates.",
+    help="Smallest label that means duplicates.",
 )
 @click.option(
     "--similarity",
-    help="Exact similarities beside labels: they distinguish similar from plainly wrong pairs.",
+    help="Exact similarities in addition to labels: they separate similar pairs from wrong ones.",
 )
 @click.option("--column", help="The column with the similarity, if it is not obvious.")
-@click.option("--floor", type=click.FloatRange(0, 1), help="From where on the similarities are complete.")
 @click.option(
-    "--format", "format_", help="Of PAIRS: csv, tsv, jsonl, parquet or arrow; by default by the name."
+    "--floor", type=click.FloatRange(0, 1), help="The similarity from which on the file lists every pair."
 )
-@click.option("--bootstrap", type=click.IntRange(10, 1_000_000), help="Intervals by so many resamples.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the resamples.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+@click.option(
+    "--format",
+    "format_",
+    help="Format of PAIRS: csv, tsv, jsonl, parquet or arrow; by default its name decides.",
+)
+@click.option(
+    "--bootstrap", type=click.IntRange(10, 1_000_000), help="Compute intervals from this number of resamples."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resamples.")
+@json_option("Everything as one JSON object.")
 def evaluate(
     found: str,
     truth: str,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import neardup as nd
 from neardup.cli.inputs import read_text
+from neardup.cli.options import MEASURES, fold_digits_option, json_option
 from neardup.compare.explain import Explanation
+from neardup.config.kinds import class_of
 from neardup.values.wording import counted, printable
 
 if TYPE_CHECKING:
@@ -34,21 +35,27 @@ CHANGES, LONGEST_CHANGE = 40, 400  # of the differences shown; the second in cha
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    help="Least Jaccard similarity.  [default: the scan's, or 0.8]",
+    help="Smallest similarity of duplicates.  [default: the scan's, or 0.8]",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(MEASURES),
+    help="The measure that decides the verdict.  [default: the scan's, or jaccard]",
 )
 @click.option("--width", type=click.IntRange(1, 1024), help="Words per shingle.  [default: the scan's, or 5]")
-@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
+@fold_digits_option
 @click.option(
-    "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="Shingles to show."
+    "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="How many shingles to show."
 )
 @click.option("--no-decisions", is_flag=True, help="With -f: ignore the decisions of a review.")
 @click.option("--full", is_flag=True, help="Show all differences, however many and long they are.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+@json_option("Everything as one JSON object.")
 def explain(
     left: str,
     right: str,
     findings: str | None,
     threshold: float | None,
+    measure: str | None,
     width: int | None,
     fold_digits: bool,
     samples: int,
@@ -63,6 +70,7 @@ def explain(
     how = nd.Normalize(digits="fold" if fold_digits else "keep")
     verdict: list[str] = []
     measured: tuple[str, float] | None = None
+    template: float | None = None
     if findings is None:
         texts: list[str | bytes] = [read_text(left), read_text(right)]
     else:
@@ -71,11 +79,11 @@ def explain(
         scanned = Findings(findings)
         pair = explain_pair(scanned, left, right, threshold, Decisions() if no_decisions else None)
         texts, verdict = list(pair.texts), list(pair.reasons)
-        compared = scanned.config.compared
+        compared = scanned.config.shown
         threshold = scanned.threshold if threshold is None else threshold
         width = compared.width if width is None else width
         how = compared.normalize
-        measured = pair.measure, pair.similarity
+        measured, template = (pair.measure, pair.similarity), pair.template
     found = compare(
         *texts,
         threshold=0.8 if threshold is None else threshold,
@@ -83,16 +91,22 @@ def explain(
         normalize=how,
         samples=samples,
     )
-    if measured is not None and found.verdict in ("near-duplicate", "different"):
-        # The scan may use another measure than Jaccard.
-        similar = measured[1] >= found.threshold
-        found = replace(found, duplicate=similar, verdict="near-duplicate" if similar else "different")
+    if measure is not None:
+        verify: Any = class_of(measure)
+        verify = verify()
+        measured = verify.name, verify.of_texts(nd.Shingles(found.width, normalize=how), *texts)
+    if measured is not None:
+        found = found.by_measure(measured[1])
     if as_json:
         said = found.to_json() | (
-            {"reasons": verdict, "measure": measured[0], "similarity": measured[1]} if measured else {}
+            {"reasons": verdict, "measure": measured[0], "similarity": measured[1], "template": template}
+            if measured
+            else {}
         )
         click.echo(json.dumps(said, ensure_ascii=False))
         return
+    if template is not None:
+        verdict.append(f"{template:.0%} of what they share is template: it recurs in their source.")
     _show(found, printable(left, 60), printable(right, 60), measured, verdict, full)
 
 
@@ -153,7 +167,7 @@ def _show(
             console.print(Text(f"\n{title}", style="bold"))
             for shingle in sample:
                 console.print(Text(f"  {shingle}", style=style))
-    # Of texts of like length the differences tell as much.
+    # If the texts have about the same length, the differences show as much.
     uneven = max(found.tokens) >= 2 * min(found.tokens) or found.diff is None
     uneven = uneven or (measured is not None and measured[0] == "Containment")
     if found.spans and uneven and found.verdict in ("near-duplicate", "different"):

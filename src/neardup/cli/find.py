@@ -10,6 +10,8 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
+from neardup.cli.options import fold_digits_option, json_option, page_options, threads_option
+from neardup.cli.reading import check_read, reading_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["find"]
@@ -23,7 +25,7 @@ __all__ = ["find"]
     type=click.FloatRange(0, 1, min_open=True),
     default=0.8,
     show_default=True,
-    help="Least share of the passage's shingles that a document contains close together.",
+    help="Smallest share of the passage's shingles that a document must contain close together.",
 )
 @click.option(
     "--width",
@@ -32,29 +34,22 @@ __all__ = ["find"]
     show_default=True,
     help="Words per shingle; fewer in a short passage.",
 )
-@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
-@click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="Documents to show.")
+@fold_digits_option
 @click.option(
-    "--html",
-    type=click.Choice(["main", "whole", "none"]),
-    default="main",
-    show_default=True,
-    help="What of an HTML page counts.",
+    "--top", type=click.IntRange(0), default=20, show_default=True, help="How many documents to show."
 )
-@click.option("--text", help="The column with the text, if it is not obvious.")
-@click.option("--id", "id_", help="The column with the id, if it is not obvious.")
-@click.option("--format", "format_", help="Of CORPUS, if its name does not give it.")
-@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+@page_options
+@threads_option()
+@json_option()
 def find(passage: str, inputs: tuple[str, ...], **given: Any) -> None:
     """Find the documents of CORPUS (files, folders, globs; - is standard input) that contain PASSAGE.
 
     Documents with all words of the passage in order come first; case, punctuation and spaces do not count. Then come
     those that contain a large share of it, with their best place. The place is in characters of the document's text.
-    Exit code 1 if there is none, as with grep.
+    Exit code 1 if there is none and 2 if too much of CORPUS could not be read, as with grep.
     """
     unread: dict[str, int] = {}
-    reader = nd.read(list(inputs), text=given["text"], id=given["id_"], format=given["format_"])
+    reader = nd.read(list(inputs), **reading_of(given))
     batches = stream(reader, given["html"], unread, given["threads"])
     found = nd.passages.find_passage(
         passage,
@@ -66,20 +61,23 @@ def find(passage: str, inputs: tuple[str, ...], **given: Any) -> None:
         threads=given["threads"],
     )
     if given["as_json"]:
-        click.echo(json.dumps(found.to_json() | {"failed": unread}, ensure_ascii=False))
+        more = {"failed": unread, "account": reader.account.to_json()}
+        click.echo(json.dumps(found.to_json() | more, ensure_ascii=False))
     else:
-        _show(found, unread)
+        _show(found, reader)
+    check_read(reader, given)
     if not found.exact + found.near:
         sys.exit(1)
 
 
-def _show(found: nd.passages.PassageHits, unread: dict[str, int]) -> None:
+def _show(found: nd.passages.PassageHits, reader: nd.Reader) -> None:
     click.echo(
         f"{counted(found.words, 'word')} in {counted(found.documents, 'document')}: "
-        f"{found.exact:,} contain the passage, {found.near:,} contain a large part of it"
+        f"{counted(found.exact, 'contains', 'contain')} the passage, "
+        f"{counted(found.near, 'contains', 'contain')} a large part of it"
     )
-    for reason, count in sorted(unread.items()):
-        click.echo(f"  {count:,} could not be read: {printable(reason)}")
+    for line in reader.account.exceptions():
+        click.echo(f"  {line}")
     for hit in found.hits:
         how = "exact" if hit.exact else f"{hit.share:.0%}"
         times = f", {counted(hit.exact, 'time')}" if hit.exact > 1 else ""

@@ -9,6 +9,7 @@ import click
 
 import neardup as nd
 from neardup.cli.inputs import read_text
+from neardup.cli.options import fold_digits_option, json_option
 
 __all__ = ["fingerprint"]
 
@@ -21,10 +22,14 @@ KINDS = ("simhash", "bits", "minhash", "digest", "sha256")
     "--kind", type=click.Choice(KINDS), default="simhash", show_default=True, help="Which fingerprint."
 )
 @click.option(
-    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Of a code."
+    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Bits of a code."
 )
 @click.option(
-    "--values", type=click.IntRange(1, 65536), default=128, show_default=True, help="Of a MinHash sketch."
+    "--values",
+    type=click.IntRange(1, 65536),
+    default=128,
+    show_default=True,
+    help="Values of a MinHash sketch.",
 )
 @click.option(
     "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Words per shingle."
@@ -32,11 +37,9 @@ KINDS = ("simhash", "bits", "minhash", "digest", "sha256")
 @click.option(
     "--idf", type=click.Path(exists=True, dir_okay=False), help="Frozen document frequencies for simhash."
 )
-@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
-@click.option(
-    "--seed", type=str, default=None, help="A number, for hashes of your own; decimal or 0x hexadecimal."
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with scheme and margins.")
+@fold_digits_option
+@click.option("--seed", type=str, default=None, help="Seed of the hashes, decimal or 0x hexadecimal.")
+@json_option("One JSON object a line, with scheme and margins.")
 def fingerprint(
     files: tuple[str, ...],
     kind: str,
@@ -96,4 +99,6 @@ def _seed(text: str | None) -> int:
     try:
         return nd.Seed(int(text, 0)).value
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no number from 0 to 2**64 - 1", param_hint="--seed") from None
+        raise click.BadParameter(
+            f"{text!r} is not a number from 0 to 2**64 - 1", param_hint="--seed"
+        ) from None

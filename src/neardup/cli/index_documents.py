@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -20,12 +21,13 @@ from neardup.cli.index_options import (
     folder,
     making,
     nearness,
-    reading,
     shown,
     shown_id,
     threads,
 )
 from neardup.cli.inputs import read_text
+from neardup.cli.options import page_options
+from neardup.cli.reading import check_read, reading_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["cluster", "create", "forget", "get", "remove", "search"]
@@ -35,20 +37,18 @@ __all__ = ["cluster", "create", "forget", "get", "remove", "search"]
 @folder
 @making
 @click.option("--sample", "samples", multiple=True, help="Files to fit document frequencies on (simhash).")
-@reading
+@page_options
 @access
 @threads
 @as_json
 def create(
     path: str, config: str | None, method: str | None, threshold: float | None, radius: int | None, store: Any,
-    samples: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any, access: Any,
-    threads: int, as_json: bool,
+    samples: tuple[str, ...], html: Any, access: Any, threads: int, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Make a new, empty index. `index add` does so too, with the usual settings."""
     sample = None
     if samples:
-        reader = nd.read(list(samples), text=text, id=id_, format=format_)
-        sample = (document.text for batch in stream(reader, html, {}, threads) for document in batch)
+        sample = _texts(nd.read(list(samples), **reading_of(given)), html, threads, given)
     chosen = config_of(config, method, threshold, radius, store)
     with contextlib.suppress(FileNotFoundError):
         existing(path)
@@ -58,16 +58,22 @@ def create(
         click.echo(json.dumps(facts) if as_json else f"{made.path}: a new index\n  {made.scheme}")
 
 
+def _texts(reader: nd.Reader, html: Any, threads: int, given: Mapping[str, Any]) -> Iterator[str]:
+    for batch in stream(reader, html, {}, threads):
+        yield from (document.text for document in batch)
+    check_read(reader, given)
+
+
 @click.command()
 @folder
 @click.argument("files", nargs=-1, required=True)
-@click.option("--first", is_flag=True, help="One hit at most for each.")
+@click.option("--first", is_flag=True, help="Print at most one hit for each file.")
 @click.option(
     "--html",
     type=click.Choice(["main", "whole", "none"]),
     default="main",
     show_default=True,
-    help="What of a file named .html counts.",
+    help="Which part of a file named .html is compared.",
 )
 @threads
 @as_json
@@ -165,10 +171,10 @@ def remove(path: str, ids: tuple[str, ...], as_json: bool) -> None:
 @click.option(
     "--before", help="Forget what was added before this time: 2026-01-31, or 2026-01-31T12:00:00+00:00."
 )
-@click.option("--expired", is_flag=True, help="Forget what has outlived its time to live.")
+@click.option("--expired", is_flag=True, help="Forget expired documents.")
 @as_json
 def forget(path: str, before: str | None, expired: bool, as_json: bool) -> None:
-    """Forget old documents; clusters whose keepers go get new ones."""
+    """Forget old documents; clusters whose keepers are removed get new ones."""
     from datetime import UTC, datetime
 
     if (before is None) != expired:
@@ -179,7 +185,7 @@ def forget(path: str, before: str | None, expired: bool, as_json: bool) -> None:
             moment = datetime.fromisoformat(before)
         except ValueError:
             raise click.BadParameter(
-                f"{before!r} is no time such as 2026-01-31", param_hint="--before"
+                f"{before!r} is not a time such as 2026-01-31", param_hint="--before"
             ) from None
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     existing(path)

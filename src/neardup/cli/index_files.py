@@ -19,12 +19,13 @@ from neardup.cli.index_options import (
     existing,
     folder,
     making,
-    reading,
     say,
     shown,
     threads,
 )  # fmt: skip
+from neardup.cli.options import page_options
 from neardup.cli.outputs import OutputFile, WritingCommand, may_overwrite, overwrite_option
+from neardup.cli.reading import check_read, reading_of
 from neardup.storage.output import check_output_file, is_stream
 from neardup.values.wording import counted, printable
 
@@ -49,7 +50,7 @@ def stats(path: str, as_json: bool) -> None:
 @folder
 @as_json
 def compact(path: str, as_json: bool) -> None:
-    """Write the cache anew, without what was removed, so that the next opening is as quick as can be."""
+    """Write the cache again, without what was removed, so that the index opens as fast as possible."""
     existing(path)
     with nd.Index(path, mode="write") as found:
         found.compact()
@@ -81,7 +82,7 @@ def verify(path: str, as_json: bool) -> None:
             click.echo(f"  {problem}")
         if problems:
             click.echo(
-                "Cache files are made anew by: neardup index compact. If the database is damaged, put a backup in its "
+                "To make the cache files again: neardup index compact. If the database is damaged, put a backup in its "
                 "place, or save what can be read: neardup index recover OLD NEW"
             )
         for warning in warnings:
@@ -113,7 +114,7 @@ def export(path: str, file: str, access: Any, as_json: bool) -> None:
     """Write all documents to a JSONL or Parquet FILE, and the key with the secret seed to FILE.key."""
     if is_stream(file):
         raise nd.ConfigError(
-            "an export has a key file beside it: name a file, not standard output or a device"
+            "an export also writes a key file next to it: name a file, not standard output or a device"
         )
     check_output_file(f"{file}.key", overwrite=may_overwrite())
     with nd.Index(path, mode="read") as found:
@@ -182,35 +183,35 @@ def key(path: str, file: str, as_json: bool) -> None:
 @click.option(
     "--from", "sources", multiple=True, help="The original files, for an index that keeps no texts."
 )
-@reading
+@page_options
 @threads
 @as_json
 def reindex(
     path: str, target: str, config: str | None, method: str | None, threshold: float | None, radius: int | None,
-    store: Any, sources: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
-    threads: int, as_json: bool,
+    store: Any, sources: tuple[str, ...], html: Any, threads: int, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Make a new index with other settings, TARGET, of the texts that INDEX keeps, or of the original files.
 
-    Without --method, --threshold, --radius and --config the settings stay; document frequencies are counted anew.
+    Without --method, --threshold, --radius and --config the settings are kept; document frequencies are counted again.
     """
-    from neardup.index.local.files import DATABASE
+    from neardup.index.local.files import built_beside, check_new_folder
     from neardup.index.rebuild import reindex as again
 
     chosen = config_of(config, method, threshold, radius, store)
     if sources:
-        if (Path(target) / DATABASE).exists():
-            raise nd.DataError(f"{target}: a new index needs a new folder")
+        check_new_folder(Path(target), "a new index needs a new folder")
         if chosen is None:
             with nd.Index(path, mode="read") as found:
                 chosen = found.settings
-        reader = nd.read(list(sources), text=text, id=id_, format=format_)
+        reader = nd.read(list(sources), **reading_of(given))
         fits = chosen.idf is not None
         sample = (d.text for batch in stream(reader, html, {}, threads) for d in batch) if fits else None
         count, unread = 0, dict[str, int]()
-        with nd.Index(target, chosen, store=store, sample=sample, threads=threads) as made:
-            for batch in stream(reader, html, unread, threads):
-                count += len(made.seen(accepted(batch, unread)))
+        with built_beside(target) as folder:
+            with nd.Index(folder, chosen, store=store, sample=sample, threads=threads) as made:
+                for batch in stream(reader, html, unread, threads):
+                    count += len(made.seen(accepted(batch, unread)))
+            check_read(reader, given)
         for reason, many in sorted(unread.items()):
             click.echo(f"neardup: {many:,} could not be read: {printable(reason)}", err=True)
     else:

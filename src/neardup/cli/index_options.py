@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.options import json_option, threads_option
 from neardup.values.wording import printable
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "folder",
     "making",
     "nearness",
-    "reading",
     "say",
     "shown",
     "shown_id",
@@ -32,39 +32,21 @@ REASONS = 100
 Command = Callable[..., None]
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
-threads = click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
+as_json = json_option("JSON, one object a line.")
+threads = threads_option(1)
 folder = click.argument("path", metavar="INDEX")
 access = click.option(
     "--access",
     type=click.Choice(["owner", "group", "all"]),
     default="owner",
     show_default=True,
-    help="Who may read the files, which hold the secret seed.",
+    help="Who may read the files; they hold the secret seed.",
 )
 
 
 def say(as_json: bool, facts: Mapping[str, Any], sentence: str) -> None:
     """The outcome of a command: its facts for programs, or a sentence for people."""
     click.echo(json.dumps(facts) if as_json else sentence)
-
-
-def reading(command: Command) -> Command:
-    """The options of commands that read documents from files."""
-    for option in (
-        click.option("--text", help="The column with the text, if it is not obvious."),
-        click.option("--id", "id_", help="The column with the id, if it is not obvious."),
-        click.option("--format", "format_", help="Of the files; by default by their names."),
-        click.option(
-            "--html",
-            type=click.Choice(["main", "whole", "none"]),
-            default="main",
-            show_default=True,
-            help="What of an HTML page counts.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 def making(command: Command) -> Command:
@@ -74,16 +56,22 @@ def making(command: Command) -> Command:
             "--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file for a new index."
         ),
         click.option(
-            "--method", type=click.Choice(METHODS), help="For a new index; by default 1-bit MinHash codes."
+            "--method",
+            type=click.Choice(METHODS),
+            help="Method of a new index; by default 1-bit MinHash codes.",
         ),
         click.option(
             "--threshold",
             type=click.FloatRange(0, 1, min_open=True),
-            help="Least similarity.  [default: 0.8]",
+            help="Smallest similarity of duplicates.  [default: 0.8]",
         ),
-        click.option("--radius", type=click.IntRange(0, 64), help="Of codes (bits, simhash), in bits."),
         click.option(
-            "--store", type=click.Choice(["text", "features", "none"]), help="What is kept.  [default: text]"
+            "--radius", type=click.IntRange(0, 64), help="Largest distance of codes (bits, simhash), in bits."
+        ),
+        click.option(
+            "--store",
+            type=click.Choice(["text", "features", "none"]),
+            help="What is stored of each document.  [default: text]",
         ),
     ):
         command = option(command)
@@ -108,7 +96,7 @@ def config_of(
         chosen["search"] = nd.search.Compact(wide)
         if threshold is not None and store == "none":
             raise click.UsageError(
-                "--threshold is for what is kept to verify hits by: with --store none it is --radius that counts"
+                "--threshold needs stored texts or features, by which hits are verified; with --store none use --radius"
             )
     elif radius is not None:
         raise click.UsageError(f"--radius is for codes, of bits or simhash; {name} has none")

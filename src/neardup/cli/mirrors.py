@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 import neardup as nd
+from neardup.cli.options import json_option
 from neardup.values.wording import counted
 
 __all__ = ["mirrors"]
@@ -16,7 +17,7 @@ __all__ = ["mirrors"]
 @click.command()
 @click.argument("pairs", required=False)
 @click.option(
-    "--urls", "listed", multiple=True, help="All URLs of the crawl; without them shares come out too high."
+    "--urls", "listed", multiple=True, help="All URLs of the crawl; without them the shares are too high."
 )
 @click.option("--column", help="The column with the URL in --urls, if it is not url.")
 @click.option("--ids", type=click.Path(), help="Ids with their URLs, when PAIRS has ids.")
@@ -26,9 +27,15 @@ __all__ = ["mirrors"]
     type=click.FloatRange(0, 1, min_open=True),
     default=0.8,
     show_default=True,
-    help="Least share of paths that match, in each direction.",
+    help="Smallest share of paths that must match in each direction.",
 )
-@click.option("--min-pages", type=click.IntRange(1), default=5, show_default=True, help="That match.")
+@click.option(
+    "--min-pages",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Fewest pages of a mirror that match.",
+)
 @click.option(
     "--prefer", multiple=True, metavar="HOST", help="A host to prefer in its group; may be given again."
 )
@@ -41,7 +48,7 @@ __all__ = ["mirrors"]
 @click.option(
     "--page", multiple=True, metavar="URL", help="Print where else this page is, instead of the mirrors."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@json_option("One JSON object.")
 def mirrors(
     pairs: str | None,
     listed: tuple[str, ...],

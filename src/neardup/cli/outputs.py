@@ -2,8 +2,8 @@
 
 Every command that writes a file is made with `cls=WritingCommand` and names its outputs with `output_option` or
 `OutputFile`. Before it runs, its outputs are compared with each other and with the files it reads, and a file that
-exists is refused unless --overwrite is given. If an output is standard output, everything that the command prints goes
-to standard error.
+exists is refused unless --overwrite is given. If an output is standard output, everything that the command prints is
+written to standard error.
 """
 
 from __future__ import annotations
@@ -41,19 +41,17 @@ class OutputFile(click.Path):
         self.folders = folders
 
 
-def output_option(
-    *names: str, help: str, folders: bool = False, **others: Any
-) -> Callable[[Command], Command]:
+def output_option(*names: str, folders: bool = False, **others: Any) -> Callable[[Command], Command]:
     """An option that names a file to write."""
-    return click.option(*names, type=OutputFile(folders=folders), help=help, **others)
+    return click.option(*names, type=OutputFile(folders=folders), **others)
 
 
 OUT_FORMAT = (
-    "Of the output: jsonl, csv, tsv, parquet, arrow, xlsx, lines, markdown or ids; by default by its name."
+    "Output format: jsonl, csv, tsv, parquet, arrow, xlsx, lines, markdown or ids; by default by its name."
 )
 out_format_option = click.option("--out-format", help=OUT_FORMAT)
 out_encoding_option = click.option(
-    "--out-encoding", help="Of CSV output.  [default: that of the first input, or UTF-8]"
+    "--out-encoding", help="Encoding of CSV output.  [default: that of the first input, or UTF-8]"
 )
 
 
@@ -115,7 +113,4 @@ class WritingCommand(click.Command):
 
 
 def _shown(parameter: click.Parameter) -> str:
-    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(_NO_CONTEXT)
-
-
-_NO_CONTEXT = click.Context(click.Command("neardup"))
+    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name

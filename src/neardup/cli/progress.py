@@ -15,7 +15,7 @@ from neardup.progress import Progress
 
 __all__ = ["progress_shown"]
 
-_QUIET_FOR = 2.0  # seconds a stage may last before it is worth a word
+_QUIET_FOR = 2.0  # seconds a stage may last before progress is shown
 _EVERY = 5.0
 
 
@@ -23,10 +23,10 @@ def progress_shown(quiet: bool = False) -> Progress:
     """Bars on a terminal, lines elsewhere, nothing if `quiet`."""
     if quiet:
         return Progress()
-    return _Bars() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _Lines()
+    return _Bars() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _ProgressLines()
 
 
-class _Lines(Progress):
+class _ProgressLines(Progress):
     """A line every few seconds, none for what takes under two."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ def _state(done: float, total: float | None, unit: str, seconds: float) -> str:
 
 
 class _Bars(Progress):
-    """One bar, for the stage at hand."""
+    """One bar, for the current stage."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,11 +6,15 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["reading_of", "standard_input_saved"]
+if TYPE_CHECKING:
+    from neardup.readers.reader import Reader
+
+__all__ = ["check_read", "reading_of", "scanning_of", "standard_input_saved"]
 
 _OTHERS = ("include", "exclude", "ext", "hidden", "no_ignore", "encoding", "delimiter")
+_RUNNING = ("strict", "allow_rejects", "sha256", "memory", "threads")
 _ENDINGS = {"text": "txt"}
 
 
@@ -24,6 +28,18 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
         "format": given["format_"] or ("source" if given.get("preset") == "source" else None),
         **{name: given[name] for name in _OTHERS},
     }
+
+
+def scanning_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `scan` that all commands with a scan have as options."""
+    return reading_of(given) | {name: given[name] for name in _RUNNING}
+
+
+def check_read(reader: Reader, given: Mapping[str, Any], rejects: str | None = None) -> None:
+    """UnreadableInput, which is exit code 2, if too little of a reader's input could be read; an empty input is no
+    error."""
+    if reader.account.rows:
+        reader.account.check(given["allow_rejects"], strict=given["strict"], rejects=rejects)
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.options import document_options, fold_digits_option, json_option, threads_option
 from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
+from neardup.cli.reading import reading_of
 from neardup.storage.output import is_stream
 from neardup.values.wording import printable
 
@@ -31,11 +33,19 @@ WIDTH = 60
 @click.option(
     "--min-length",
     type=click.IntRange(1),
-    help="In words; by default 8 for lines, 20 for paragraphs, 50 for passages.",
+    help="Smallest length in words; by default 8 for lines, 20 for paragraphs, 50 for passages.",
 )
-@click.option("--least", type=click.IntRange(2), default=2, show_default=True, help="Occurrences that count.")
 @click.option(
-    "--most", type=click.IntRange(1), help="Of what occurs more often, the first occurrence is cut too."
+    "--least",
+    type=click.IntRange(2),
+    default=2,
+    show_default=True,
+    help="Fewest occurrences of a repeated part.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    help="Cut the first occurrence too if a part occurs more often than this.",
 )
 @click.option(
     "--within",
@@ -53,24 +63,26 @@ WIDTH = 60
     type=click.IntRange(0),
     default=1000,
     show_default=True,
-    help="Repeated parts to report, at most.",
+    help="How many repeated parts to report.",
 )
 @click.option(
-    "--examples", type=click.IntRange(1), default=5, show_default=True, help="Occurrences of each to report."
+    "--examples",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="How many occurrences of each part to report.",
 )
-@click.option("--text", help="The column with the text, if it is not obvious.")
-@click.option("--id", "id_", help="The column with the id, if it is not obvious.")
-@click.option("--format", "format_", help="jsonl, csv, tsv, parquet, arrow or text; by default by the name.")
-@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
+@document_options
+@fold_digits_option
 @click.option(
     "--memory",
     default="2GB",
     show_default=True,
-    help="About how much to use; the rest goes to files.",
+    help="How much memory to use, about; the rest is kept in files.",
 )
 @click.option("--scratch", type=click.Path(exists=True, file_okay=False), help="Folder for scratch files.")
-@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+@threads_option()
+@json_option("Everything as one JSON object.")
 def repeats(
     inputs: tuple[str, ...],
     unit: str,
@@ -83,14 +95,12 @@ def repeats(
     report: str | None,
     top: int,
     examples: int,
-    text: str | None,
-    id_: str | None,
-    format_: str | None,
     fold_digits: bool,
     memory: str,
     scratch: str | None,
     threads: int,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Find parts that occur more than once in INPUTS (files, folders, globs), and write the documents without them.
 
@@ -106,13 +116,8 @@ def repeats(
     settings["normalize"] = nd.Normalize(digits="fold" if fold_digits else "keep")
     if min_length is not None:
         settings["min_length"] = min_length
-    reader = nd.read(
-        list(inputs),
-        text=text,
-        id=id_,
-        format=format_,
-        rejects=f"{out}.rejects.jsonl" if out and not is_stream(out) else None,
-    )
+    rejects = f"{out}.rejects.jsonl" if out and not is_stream(out) else None
+    reader = nd.read(list(inputs), **reading_of(given), rejects=rejects)
     found: nd.passages.Repeats = strategy(**settings).find(
         reader,
         out=out,
@@ -122,17 +127,20 @@ def repeats(
         memory=memory,
         scratch=scratch,
         threads=threads,
+        strict=given["strict"],
+        allow_rejects=given["allow_rejects"],
     )
     if report is not None:
         with nd.readers.open_writer(report, format="jsonl", overwrite=may_overwrite()) as writer:
             writer.write_all(asdict(repeat) for repeat in found.top)
     rejected = dict(reader.rejects.counts)
     if as_json:
-        click.echo(json.dumps(found.to_json() | {"rejected": rejected, "report": report}, ensure_ascii=False))
+        more = {"rejected": rejected, "report": report, "account": reader.account.to_json()}
+        click.echo(json.dumps(found.to_json() | more, ensure_ascii=False))
         return
     click.echo(found.summary())
-    for reason, count in sorted(rejected.items()):
-        click.echo(f"  {count:,} could not be read: {printable(reason)}")
+    for line in reader.account.exceptions():
+        click.echo(f"  {line}")
     if report is not None:
         click.echo(f"  {len(found.top):,} of them described in {report}")
     _show(found)

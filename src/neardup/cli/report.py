@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from neardup.cli.options import json_option, no_decisions_option, threshold_option
 from neardup.cli.outputs import WritingCommand, output_option, overwrite_option
 from neardup.values.wording import counted
 
@@ -17,14 +19,16 @@ __all__ = ["report"]
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
 @output_option("--out", "-o", default="report.html", show_default=True, help="The file to write.")
 @overwrite_option
+@threshold_option
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
+    "--clusters",
+    type=click.IntRange(0, 20),
+    default=5,
+    show_default=True,
+    help="How many clusters of each kind to show.",
 )
-@click.option(
-    "--clusters", type=click.IntRange(0, 20), default=5, show_default=True, help="Of each kind, to be shown."
-)
-@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
-@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+@no_decisions_option
+@json_option()
 def report(
     findings: str,
     out: str,
@@ -45,7 +49,8 @@ def report(
     summary = nd.report(findings, out, threshold=threshold, clusters=clusters, decisions=said)
     size = 0 if is_stream(out) else Path(out).stat().st_size
     if as_json:
-        answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
+        answer = summary.to_json() | _trust(findings, threshold, no_decisions)
+        answer |= {"out": out, "out_bytes": size, "findings": findings}
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
     from neardup.values.sizes import size_text
@@ -57,3 +62,13 @@ def report(
         click.echo(
             f"with {counted(summary.decisions, 'decision')} of a review; --no-decisions leaves them out"
         )
+
+
+def _trust(findings: str, threshold: float | None, no_decisions: bool) -> dict[str, Any]:
+    """The estimate of an audit, the most doubtful removals, and who decided what."""
+    from neardup.findings import Decisions, Findings, decided_cut, read_decisions
+    from neardup.findings.trust import trust_of
+
+    found = Findings(findings)
+    decisions = Decisions() if no_decisions else read_decisions(found)
+    return {"trust": trust_of(found, decided_cut(found, threshold, decisions=decisions), decisions).to_json()}

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from neardup.cli.browser import open_browser
-from neardup.cli.options import cut_options
+from neardup.cli.options import cut_options, json_option
 from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
 from neardup.cli.settings import keep_of
 from neardup.errors import MissingExtra
@@ -25,17 +25,19 @@ NEEDED = ("granian", "msgspec", "prometheus_client", "rapidfuzz")
 
 @click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0: any free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="Port; 0 takes any free one."
+)
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
 @output_option("--export", help="Write the decisions so far here as JSONL, and end; -: print them.")
 @overwrite_option
 @cut_options
-@click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
+@json_option("Print the address as a JSON object.")
 def review(findings: str, port: int, no_open: bool, export: str | None, as_json: bool, **given: Any) -> None:
     """Open a page on FINDINGS: move the threshold, read clusters side by side, accept, reject, choose keepers.
 
     Every decision is saved at once in FINDINGS; `neardup apply` does what was decided. The page is served to this
-    machine alone, under an address that nobody can guess. Ctrl-C ends it.
+    machine only, under an address that nobody can guess. Ctrl-C ends it.
     """
     from neardup.findings import Findings
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
+import textwrap
 from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 import click
 
+from neardup.cli.command_list import help_width
 from neardup.cli.help import BriefCommand
 from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
-from neardup.cli.reading import reading_of, standard_input_saved
+from neardup.cli.reading import scanning_of, standard_input_saved
 from neardup.cli.settings import config_of
 
 __all__ = ["scan", "show_summary"]
+
+_CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @click.command(
@@ -36,12 +41,16 @@ __all__ = ["scan", "show_summary"]
 @click.argument("inputs", nargs=-1, required=True)
 @click.option("--out", "-o", type=click.Path(), help="The findings folder.  [default: INPUT.findings]")
 @click.option(
-    "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."
+    "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never changed."
 )
 @click.option(
-    "--reusable", is_flag=True, help="Keep texts and fingerprints, for other scans to go --against."
+    "--reusable",
+    is_flag=True,
+    help="Keep texts and fingerprints, so that other scans can compare --against them.",
 )
-@click.option("--overwrite", is_flag=True, help="Drop the findings, or the unfinished scan, that are there.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace the findings, or the unfinished scan, that are there."
+)
 @click.option("--sha256", is_flag=True, help="Keep the SHA-256 of the inputs too, not only a fast digest.")
 @config_options
 @reading_options
@@ -50,10 +59,10 @@ __all__ = ["scan", "show_summary"]
 def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **given: Any) -> None:
     """Find duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what was found to a folder.
 
-    An input - is standard input: JSON, or one text a line, or what --format says. Nothing else is changed. `neardup
-    clusters`, `explain` and `apply` go on from there, at any threshold from the floor up, without another scan.
-    If the scan is stopped, the same command resumes it. Rows that cannot be read are listed in the folder, in
-    documents.rejects.jsonl.
+    An input - is standard input: JSON, CSV with a header, one text a line, or what --format says. Nothing else is
+    changed. `neardup clusters`, `explain` and `apply` use the findings, at any threshold from the floor up, without
+    another scan. If the scan is stopped, the same command resumes it. Rows that cannot be read are listed in the
+    folder, in documents.rejects.jsonl.
     """
     from neardup.findings import summarize
     from neardup.findings.scan import scan as run
@@ -64,13 +73,8 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
             places,
             place,
             config_of(given),
-            **reading_of(given),
-            strict=given["strict"],
-            allow_rejects=given["allow_rejects"],
-            sha256=given["sha256"],
+            **scanning_of(given),
             against=against,
-            memory=given["memory"],
-            threads=given["threads"],
             reusable=given["reusable"],
             overwrite=given["overwrite"],
             progress=progress_shown(given["quiet"]),
@@ -90,10 +94,24 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
 
 
 def show_summary(lines: list[str]) -> None:
-    """The lines of a summary, headings marked."""
+    """The lines of a summary, headings marked, not wider than the terminal."""
     for line in lines:
         heading = bool(line) and not line.startswith(" ")
-        click.echo(click.style(line, bold=True) if heading else line)
+        for part in _fitted(line):
+            click.echo(click.style(part, bold=True) if heading else part)
+
+
+def _fitted(line: str) -> list[str]:
+    """A line as wide as the terminal, if there is one: a text that is cut off is cut off more, all else is wrapped."""
+    width = help_width() if sys.stdout.isatty() else sys.maxsize
+    if len(line) <= width:
+        return [line]
+    if line.endswith(_CUT):
+        return [line[: width - 1] + _CUT]
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(
+        line.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False
+    )
 
 
 def _place(named: str) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
 import signal
+import stat
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from neardup.cli.options import durability_option, json_option, threads_option
 from neardup.errors import ConfigError, MissingExtra
 
 __all__ = ["serve"]
@@ -22,26 +25,39 @@ TOKEN = "NEARDUP_TOKEN"
 
 @click.command()
 @click.argument("path", metavar="INDEX")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Anything but loopback needs a token.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free one."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; any other than loopback needs a token.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port; 0 takes any free one.",
 )
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False),
     help=f"A file with the bearer token; or set {TOKEN} in the environment.",
 )
-@click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
-@click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
+@durability_option
+@threads_option(1)
 @click.option("--ttl", type=float, help="Seconds after which documents are forgotten.")
 @click.option("--max-body", default="16MB", show_default=True, help="Largest body of a request.")
 @click.option(
-    "--max-requests", type=click.IntRange(1), default=1024, show_default=True, help="In work at once."
+    "--max-requests",
+    type=click.IntRange(1),
+    default=1024,
+    show_default=True,
+    help="Most requests that are processed at the same time.",
 )
 @click.option(
     "--log-requests", is_flag=True, help="Log all requests, not only those that fail or take over 1 s."
 )
-@click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
+@json_option("Print the address as a JSON object.")
 def serve(
     path: str, host: str, port: int, token_file: str | None, durability: Any, threads: int, ttl: float | None,
     max_body: str, max_requests: int, log_requests: bool, as_json: bool,
@@ -58,13 +74,13 @@ def serve(
             raise MissingExtra("neardup serve", "service")
     import neardup as nd
     from neardup.cli.index_options import shown
-    from neardup.http.limits import Limits
+    from neardup.http.limits import RequestLimits
     from neardup.http.run import serve as run
-    from neardup.http.server import Address
+    from neardup.http.server import ListenAddress
     from neardup.values.sizes import parse_size
 
-    limits = Limits(body=parse_size(max_body), requests=max_requests)
-    address = Address(host, port, _token(token_file))
+    limits = RequestLimits(body=parse_size(max_body), requests=max_requests)
+    address = ListenAddress(host, port, _token(token_file))
 
     def started(url: str) -> None:
         index = shown(path)
@@ -83,7 +99,15 @@ def serve(
 def _token(file: str | None) -> str | None:
     if file is None:
         return os.environ.pop(TOKEN, None)
-    token = Path(file).read_text("utf-8").strip()
+    from neardup.http.logs import log
+
+    path = Path(file)
+    try:
+        token = path.read_text("ascii").strip()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: a token may have only printable ASCII characters") from None
     if not token:
         raise ConfigError(f"{file}: there is no token in it")
+    if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
+        log("warning", reason=f"other users can read {file}; type: chmod 600 {shlex.quote(file)}")
     return token

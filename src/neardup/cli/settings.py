@@ -11,6 +11,8 @@ import click
 import neardup as nd
 from neardup.clusters.keepers import FIELD_POLICIES
 from neardup.clusters.protect import check_guards
+from neardup.config.config import VECTOR_BITS
+from neardup.config.kinds import class_of
 
 __all__ = ["FIELDS", "config_of", "guards_of", "keep_of"]
 
@@ -46,9 +48,10 @@ _MEANS = {"fold_digits": "fold", "keep_lines": False, "components": "components"
 
 def config_of(given: Given) -> nd.Config:
     """The config of a file, a preset or a method, with every option that was given in the place of its setting."""
-    config = _searched(_base(given), given)
+    config = _vectors(given) if given.get("vectors") else _searched(_base(given), given)
     config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
     config = replace(config, protect=guards_of(given, config.protect))
+    config = _highlighted(config, given)
     for option, fields in FIELDS.items():
         if _said(given, option):
             for field in fields:
@@ -57,7 +60,7 @@ def config_of(given: Given) -> nd.Config:
 
 
 def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
-    """The keep policy with what was said of it."""
+    """The keep policy with its options."""
     changes: dict[str, Any] = {}
     if given.get("keep"):
         by, _, field = given["keep"].partition(":")
@@ -73,7 +76,7 @@ def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
 
 
 def guards_of(given: Given, old: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The guards with what was said of them: --protect replaces them, --lossless adds one."""
+    """The guards with their options: --protect replaces them, --lossless adds one."""
     guards = old
     if given.get("protect") is not None:
         names = [name.strip() for name in given["protect"].split(",")]
@@ -89,7 +92,8 @@ def _said(given: Given, option: str) -> bool:
 
 
 def _with(value: Any, path: str, new: Any) -> Any:
-    """A copy of a dataclass with the field at a dotted path changed. What a config has not, it does not get."""
+    """A copy of a dataclass with the field at a dotted path changed. Fields that a config does not have are not
+    added."""
     name, _, rest = path.partition(".")
     if name == "compared":  # what is measured: its own features, or those that are fingerprinted
         name = "features" if value.compare is None else "compare"
@@ -109,9 +113,49 @@ def _base(given: Given) -> nd.Config:
     method = given.get("method")
     if given.get("config") and method is None:
         return nd.Config.load(given["config"])
+    if method is None and (given.get("highlights") or given.get("in_links")):
+        method = "simhash"  # its words have weights
     # A search of codes makes simhashes where no method is named, and they have a radius.
     radius = None if given.get("search") and method is None else given.get("radius")
     return nd.Config.of(method or "minhash", radius=radius)
+
+
+def _vectors(given: Given) -> nd.Config:
+    """The config for --vectors: codes of Gaussian projections, within a radius that fits the cosine."""
+    for option in (
+        "preset",
+        "config",
+        "method",
+        "templates",
+        "width",
+        "prune",
+        "short",
+        "fold_digits",
+        "highlights",
+        "in_links",
+    ):
+        if _said(given, option):
+            raise click.UsageError(f"--{option.replace('_', '-')} is for words; leave it out with --vectors")
+    if given.get("measure") not in (None, "cosine"):
+        raise click.UsageError("--measure: vectors are compared by their cosine")
+    config = nd.Config(vectors=nd.Vectors(given["vectors"]))
+    search, radius = given.get("search"), given.get("radius")
+    if search is None and radius is None:
+        return config
+    chosen: Any = nd.Config.from_plain(
+        {"fingerprint": {"kind": "simhash"}, "search": {"kind": search or "join"}}, "--search"
+    ).search
+    if radius is None:
+        from neardup.search.psm.psm import MOST_RADIUS  # not for texts
+        from neardup.search.vector_radius import radius_for
+
+        bits = getattr(chosen, "bits", None) or VECTOR_BITS
+        radius = radius_for(_verify(config, given).least, bits, given.get("recall") or config.recall)
+        radius = min(radius, MOST_RADIUS) if search == "psm" else radius
+    chosen = replace(chosen, radius=radius)
+    if given.get("recall") is not None and hasattr(chosen, "recall"):
+        chosen = replace(chosen, recall=given["recall"])
+    return replace(config, search=chosen)
 
 
 def _searched(config: nd.Config, given: Given) -> nd.Config:
@@ -128,19 +172,30 @@ def _searched(config: nd.Config, given: Given) -> nd.Config:
             {"fingerprint": {"kind": "simhash"}, "search": {"kind": search}}, "--search"
         ).search
         wide = getattr(config.search, "radius", 3 if radius is None else radius)
-        prints = config.fingerprint
-        if isinstance(prints, nd.Simhash):
-            prints = replace(prints, margins="ranks" if search == "psm" else "none")
-        config = replace(config, fingerprint=prints, search=replace(chosen, radius=wide))
+        config = replace(config, search=replace(chosen, radius=wide))
+    recall = given.get("recall")
+    if recall is not None and hasattr(config.search, "recall"):
+        config = _with(config, "search.recall", recall)
     if radius is not None and not hasattr(config.search, "radius"):
         raise click.UsageError("--radius is for codes, of simhash or bits; this config has none")
     return config
 
 
+def _highlighted(config: nd.Config, given: Given) -> nd.Config:
+    """The config with --highlights and --in-links."""
+    if not given.get("highlights") and not given.get("in_links"):
+        return config
+    highlights = config.highlights or nd.features.Highlights()
+    if given.get("in_links"):
+        highlights = replace(highlights, links=given["in_links"])
+    if given.get("html"):
+        config = replace(config, html=given["html"])
+    return replace(config, highlights=highlights)
+
+
 def _verify(config: nd.Config, given: Given) -> Any:
-    kinds = {"jaccard": nd.Jaccard, "containment": nd.Containment, "cosine": nd.Cosine}
     old = config.verify
-    kind = kinds[given["measure"]] if given.get("measure") else type(old)
+    kind: Any = class_of(given["measure"]) if given.get("measure") else type(old)
     threshold = given["threshold"] if given.get("threshold") is not None else old.threshold
     floor = given.get("floor")
     if floor is None and old.floor is not None and given.get("threshold") is None:

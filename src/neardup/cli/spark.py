@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import column_options, config_options
+from neardup.cli.options import (
+    allow_mass_removal_option,
+    column_options,
+    config_options,
+    json_option,
+    quiet_option,
+    reject_options,
+)
 from neardup.cli.progress import progress_shown
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
@@ -17,13 +24,14 @@ __all__ = ["spark"]
 
 _SESSION = (
     click.option(
-        "--master", help="Such as local[8] or spark://host:7077; by default what spark-submit says."
+        "--master",
+        help="Spark master, such as local[8] or spark://host:7077; by default that of spark-submit.",
     ),
     click.option(
         "--conf", "conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark's; repeatable."
     ),
-    click.option("--quiet", "-q", is_flag=True, help="No progress."),
-    click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object."),
+    quiet_option,
+    json_option(),
 )
 
 
@@ -46,17 +54,20 @@ def spark() -> None:
     help="A folder for the stages that all machines see, removed at the end.  [default: in OUT, in local mode]",
 )
 @click.option(
-    "--partitions", type=click.IntRange(1), help="Parts of a shuffle.  [default: by the data's size]"
+    "--partitions",
+    type=click.IntRange(1),
+    help="Number of parts of a shuffle.  [default: by the data's size]",
 )
-@click.option("--against", multiple=True, help="A corpus to compare with; it is never touched. Repeatable.")
-@click.option("--overwrite", is_flag=True, help="Drop the findings or the stopped run that are there.")
+@click.option("--against", multiple=True, help="A corpus to compare with; it is never changed. Repeatable.")
+@click.option("--overwrite", is_flag=True, help="Replace the findings, or the stopped run, that are there.")
 @column_options
 @config_options
+@reject_options
 @_session_options
 def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
-    """Find the duplicates in INPUTS: files, folders or globs on any Hadoop filesystem. Stopped and run again, it goes
-    on after the last whole stage. The findings are those of `neardup scan`: about 100 bytes a document, and the texts
-    of duplicates."""
+    """Find the duplicates in INPUTS: files, folders or globs on any Hadoop filesystem. Stopped and run again, it
+    continues after the last complete stage. The findings are those of `neardup scan`: about 100 bytes a document, and
+    the texts of duplicates."""
     config = config_of(given)
     from neardup.findings.summary import summarize
     from neardup.spark import scan as run
@@ -72,6 +83,8 @@ def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
         id=given["id_"],
         format=given["format_"],
         against=given["against"],
+        strict=given["strict"],
+        allow_rejects=given["allow_rejects"],
         partitions=given["partitions"],
         overwrite=given["overwrite"],
         progress=progress_shown(given["quiet"]),
@@ -88,7 +101,7 @@ def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
 @spark.command()
 @click.argument("findings")
 @click.option("--out", "-o", required=True, help="A new folder, which gets a file for each input.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's.")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Threshold to use instead of the scan's.")
 @click.option(
     "--write",
     type=click.Choice(["kept", "dropped"]),
@@ -96,7 +109,7 @@ def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
     show_default=True,
     help="What to write.",
 )
-@click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
+@allow_mass_removal_option
 @_session_options
 def apply(findings: str, out: str, **given: Any) -> None:
     """Write the documents that are kept, for each input of a scan on Spark, to any Hadoop filesystem. The inputs are

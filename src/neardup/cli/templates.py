@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.cli.options import config_options, reading_options
+from neardup.cli.options import config_options, json_option, reading_options, threads_option
 from neardup.cli.reading import reading_of
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted, printable
@@ -21,16 +21,24 @@ SHARE = 0.05
 
 @click.command()
 @click.argument("inputs", nargs=-1, required=True)
-@click.option("--least", type=click.IntRange(1), help="Documents a source must have.  [default: 100]")
+@click.option("--least", type=click.IntRange(1), help="Fewest documents of a source.  [default: 100]")
 @click.option(
-    "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="To show of each source."
+    "--samples",
+    type=click.IntRange(0, 100),
+    default=5,
+    show_default=True,
+    help="How many samples of each source to show.",
 )
-@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Sources to show.")
-@click.option("--truth", help="Labelled pairs or clusters, as for `neardup evaluate`: precision and recall.")
+@click.option(
+    "--top", type=click.IntRange(0), default=10, show_default=True, help="How many sources to show."
+)
+@click.option(
+    "--truth", help="Labelled pairs or clusters, as for `neardup evaluate`, to measure precision and recall."
+)
 @config_options
 @reading_options
-@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+@threads_option()
+@json_option()
 def templates(
     inputs: tuple[str, ...], least: int | None, samples: int, top: int, truth: str | None, **given: Any
 ) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.options import json_option
 from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
+from neardup.values.wording import counted
 
 __all__ = ["urls"]
 
@@ -27,16 +29,28 @@ BATCH = 10_000
     "--column", help="The column with the URL, in JSONL, CSV, TSV, Parquet or Arrow; by default url."
 )
 @click.option(
-    "--format", "format_", help="Of the inputs, where their names do not tell it; text is one URL a line."
+    "--format",
+    "format_",
+    help="Format of the inputs, if their names do not show it; text is one URL per line.",
 )
 @click.option(
-    "--groups", "mode", flag_value="groups", help="Only forms that several URLs have, with these URLs."
+    "--groups",
+    "mode",
+    flag_value="groups",
+    help="Print only canonical forms that several URLs have, with these URLs.",
 )
-@click.option("--frontier", "mode", flag_value="frontier", help="The first URL of each form, as it came.")
 @click.option(
-    "--explain", "mode", flag_value="explain", help="Which rules changed each URL, with before and after."
+    "--frontier", "mode", flag_value="frontier", help="Print the first URL of each canonical form, unchanged."
 )
-@click.option("--list-rules", "mode", flag_value="rules", help="The rules, which are on, and what they do.")
+@click.option(
+    "--explain",
+    "mode",
+    flag_value="explain",
+    help="Print which rules changed each URL, with the URL before and after.",
+)
+@click.option(
+    "--list-rules", "mode", flag_value="rules", help="List all rules, which of them are on, and what they do."
+)
 @click.option(
     "--learn", type=click.Path(), help="Propose rules for sites from these pairs of URLs with equal content."
 )
@@ -50,28 +64,31 @@ BATCH = 10_000
 @click.option("--off", multiple=True, metavar="RULE", help="Switch a rule off; may be given again.")
 @click.option("--on", multiple=True, metavar="RULE", help="Switch on a rule that is off by default.")
 @click.option(
-    "--drop", multiple=True, metavar="NAME", help="One more parameter to drop; promo_* for all that begin so."
+    "--drop",
+    multiple=True,
+    metavar="NAME",
+    help="Another parameter to drop; promo_* drops all that begin with promo_.",
 )
-@click.option("--keep", multiple=True, metavar="NAME", help="A parameter to keep whatever the lists say.")
+@click.option("--keep", multiple=True, metavar="NAME", help="A parameter to keep even if a list drops it.")
 @click.option(
     "--min-support",
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="Contents a learnt rule needs.",
+    help="Fewest contents that support a learnt rule.",
 )
 @click.option(
     "--max-counter",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
     show_default=True,
-    help="Share of groups that may speak against it.",
+    help="Largest share of groups that contradict a learnt rule.",
 )
 @output_option(
     "--out", "-o", help="Write here, with --learn the rules; the file appears when it is complete."
 )
 @overwrite_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@json_option("One JSON object a line.")
 def urls(
     inputs: tuple[str, ...],
     column: str | None,
@@ -98,7 +115,7 @@ def urls(
     if redirects:
         rules = replace(rules, redirects=_redirects(redirects, rules))
     with ExitStack() as stack:
-        say = click.echo if out is None or learn or contents else stack.enter_context(_Lines(out))
+        say = click.echo if out is None or learn or contents else stack.enter_context(_LineOutput(out))
         if mode == "rules":
             _list(rules, as_json)
         elif learn or contents:
@@ -127,12 +144,12 @@ def _redirects(path: str, rules: nd.urls.UrlRules) -> nd.urls.Redirects:
     found = nd.urls.Redirects.load(path, rules)
     for loop in found.loops:
         click.echo(
-            f"neardup: redirects go in a circle, left alone: {' -> '.join([*loop, loop[0]])}", err=True
+            f"neardup: redirects form a circle and are ignored: {' -> '.join([*loop, loop[0]])}", err=True
         )
     if found.trapped:
-        click.echo(f"neardup: {len(found.trapped):,} URLs lead into a circle, left alone", err=True)
+        click.echo(f"neardup: {len(found.trapped):,} URLs lead into a circle and are not changed", err=True)
     for url, first, other in found.conflicts[:10]:
-        click.echo(f"neardup: {url} leads to {first} and to {other}; the first holds", err=True)
+        click.echo(f"neardup: {url} leads to {first} and to {other}; the first is used", err=True)
     if len(found.conflicts) > 10:
         click.echo(f"neardup: and {len(found.conflicts) - 10:,} more such", err=True)
     return found
@@ -189,7 +206,11 @@ def _print(
             err=True,
         )
     for reason, count in sorted(rejected.items()):
-        click.echo(f"neardup: {count:,} rows could not be read: {reason}", err=True)
+        click.echo(f"neardup: {counted(count, 'row')} could not be read: {reason}", err=True)
+    if rejected and not counts["read"]:
+        raise nd.DataError(
+            "there is no URL in the input; name its column with --column, or its format with --format"
+        )
 
 
 def _batches(
@@ -279,7 +300,7 @@ def _learn(
         click.echo("\nto keep the accepted rules, name a file with --out")
 
 
-class _Lines:
+class _LineOutput:
     """Lines into a file that appears when whole; used as a function."""
 
     def __init__(self, path: str) -> None:
@@ -290,7 +311,7 @@ class _Lines:
     def __call__(self, line: str) -> None:
         self._file.write(line.encode("utf-8", "replace") + b"\n")
 
-    def __enter__(self) -> _Lines:
+    def __enter__(self) -> _LineOutput:
         return self
 
     def __exit__(self, *error: Any) -> None:

@@ -1,14 +1,5 @@
 """Turns verified pairs into clusters, and decides which document of each cluster is kept."""
 
-from neardup.clusters.clusters import Clusters, cluster
-from neardup.clusters.collapsed import Collapsed, Fold, collapse
-from neardup.clusters.keepers import Keep
+from neardup.values.lazy_names import lazily
 
-__all__ = [
-    "Clusters",
-    "Collapsed",
-    "Fold",
-    "Keep",
-    "cluster",
-    "collapse",
-]
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.compare.verify import Pairs
 from neardup.errors import ConfigError, DataError
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["Clusters", "by_rank", "cluster", "keepers_in_rounds", "rank_by"]
 
@@ -29,11 +30,19 @@ class Clusters:
 
     `similarity[i]` is that of row i to its keeper: 1 for the keeper itself, NaN where only a chain of other rows
     connects them, which happens with components. Columns int64, int64 and float64.
+
+    >>> import neardup as nd
+    >>> result = nd.dedup(["one two three four five six", "One two three, four five six!", "seven eight"])
+    >>> result.clusters.labels.tolist(), result.clusters.similarity.tolist()
+    ([0, 0, 2], [1.0, 1.0, 1.0])
     """
 
     labels: Rows
     keeper: Rows
     similarity: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -51,6 +60,7 @@ class Clusters:
         return labels, counts[labels].astype(np.int64)
 
 
+@checked
 def cluster(
     pairs: Pairs,
     rows: int,
@@ -61,6 +71,9 @@ def cluster(
 
     `rank`: one number for each row, smaller is better, and the smaller row wins a tie; by default the row itself. With
     `method="components"` rows connected by any chain of pairs are one cluster, and the best-ranked one is kept.
+
+    returns  Clusters: a label, a keeper and a similarity for each row
+    raises   DataError if a pair names a row that does not exist
 
     >>> import numpy as np
     >>> import neardup as nd
@@ -154,7 +167,7 @@ def _order(rows: int, rank: ArrayLike | None) -> Rows:
 
 
 def by_rank(rank: NDArray[np.generic]) -> Rows:
-    """The rows by ascending rank; rows of equal rank stay in order."""
+    """The rows by ascending rank; rows of equal rank keep their order."""
     if len(rank) and rank.dtype.kind == "i":
         low, high = int(rank.min()), int(rank.max())
         if high - low < 4 * len(rank):

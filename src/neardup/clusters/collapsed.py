@@ -14,6 +14,7 @@ from neardup.errors import ConfigError
 from neardup.features.shingles import Shingles, TextFeatures
 from neardup.fingerprints.fingerprints import Codes
 from neardup.readers.document import Document
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["Collapsed", "Fold", "collapse", "collapse_codes"]
 
@@ -23,7 +24,16 @@ Near = Callable[[Rows, Rows], NDArray[np.float64]]
 
 
 class Fold(NamedTuple):
-    """A result that is not shown: its place in the given list, and its similarity (or distance) to the one shown."""
+    """A result that is not shown: its place in the given list, and its similarity (or distance) to the one shown.
+
+    rank      the position of the result in the given list
+    measured  its similarity (or distance) to the shown result
+
+    >>> import neardup as nd
+    >>> shown = nd.clusters.collapse(["the ferry leaves at eight", "The ferry leaves, at eight!"])
+    >>> shown[0].folded[0].rank, shown[0].folded[0].measured
+    (1, 1.0)
+    """
 
     rank: int
     measured: float
@@ -31,12 +41,24 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class Collapsed:
-    """One result that is shown, by its place in the given list, with the results folded under it, in order."""
+    """One result that is shown, by its place in the given list, with the results folded under it, in order.
+
+    rank    the position of the shown result in the given list
+    folded  the results folded under it
+
+    >>> import neardup as nd
+    >>> nd.clusters.collapse(["the ferry leaves at eight", "The ferry leaves, at eight!"])
+    [Collapsed(rank=0, folded=(Fold(rank=1, measured=1.0),))]
+    """
 
     rank: int
     folded: tuple[Fold, ...]
 
+    def __post_init__(self) -> None:
+        check_fields(self)
 
+
+@checked
 def collapse(
     results: Sequence[str | Document],
     *,
@@ -50,6 +72,16 @@ def collapse(
     reaches the threshold, inclusive. So every folded result is similar to the one shown above it, and not only through
     a chain of others. Results without words are always shown. The answer is exact, and meant for short lists: every
     result is compared with every shown one.
+
+    results  texts or Documents, the best first
+    threads  from 1 up
+    returns  a Collapsed for each result that is shown
+    raises   ConfigError unless `threshold` is above 0 and at most 1
+
+    >>> import neardup as nd
+    >>> results = ["the ferry leaves the pier at eight", "a recipe for a cake", "The ferry leaves the pier, at eight!"]
+    >>> [one.rank for one in nd.clusters.collapse(results)]
+    [0, 1]
     """
     if not 0 < threshold <= 1:
         raise ConfigError(f"threshold {threshold}: must be above 0 and at most 1")

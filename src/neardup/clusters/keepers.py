@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
+from neardup.values.checks import check_fields
 
-__all__ = ["FIELD_POLICIES", "Keep", "field_value", "host_of"]
+__all__ = ["DATE_POLICIES", "FIELD_POLICIES", "Keep", "field_value", "host_of"]
 
 By = Literal["longest", "first", "last", "score", "highest", "lowest", "newest", "oldest"]
-FIELD_POLICIES = ("score", "highest", "lowest", "newest", "oldest")
+DATE_POLICIES = ("newest", "oldest")
+FIELD_POLICIES = ("score", "highest", "lowest", *DATE_POLICIES)
 """Policies that rank by a field of the documents."""
 Among = Literal["all", "within", "across"]
 
@@ -28,8 +30,9 @@ class Keep:
 
     `by`: the longest text, the first or the last document, or by the field that `score` names: the highest or the
     lowest, the newest or the oldest value ("score" is "highest", and a value that is no number is an error). Values are
-    numbers and ISO dates, also as text; a date counts as seconds since 1970, in UTC if it names no zone. Documents
-    without such a value come last.
+    numbers and ISO dates, also as text; a date counts as seconds since 1970, in UTC if it names no zone. For the newest
+    and the oldest a number may also be a year, a day such as 20240131, or a time in milliseconds, microseconds or
+    nanoseconds since 1970. Documents without such a value come last.
     `prefer` lists sources, best first; a document of a listed source ranks before all others. A source is the file
     a document came from, or its field named by `source`, or with source="host:url" the host of the URL in its field
     `url`. `many` documents of a cluster are kept, including the keeper. Documents can be duplicates `among` all
@@ -50,6 +53,7 @@ class Keep:
     by_language: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.by not in get_args(By):
             raise ConfigError(f"keep by {', '.join(get_args(By))}, not {self.by!r}")
         if self.among not in get_args(Among):
@@ -74,6 +78,17 @@ class Keep:
     def field(self) -> str | None:
         """The field that gives the source of a document."""
         return self.source.removeprefix("host:") if self.source is not None else None
+
+    @property
+    def dates(self) -> bool:
+        """Whether the field holds dates."""
+        return self.by in DATE_POLICIES
+
+    def value_of(self, meta: Mapping[str, Any]) -> float:
+        """The value of its field that ranks a document with these fields; NaN if there is none."""
+        assert self.score is not None
+        value = field_value(meta.get(self.score))
+        return _as_time(value) if self.dates else value
 
     def source_of(self, meta: Mapping[str, Any]) -> str:
         """The source of a document with these fields; empty if the field is missing."""
@@ -103,10 +118,13 @@ class Keep:
         else:
             by = rows if self.by == "first" else -rows
         order = np.lexsort((rows, by))
+        if self.source is not None and list(names) == [""]:
+            what = "the host of a URL in its" if self.source.startswith("host:") else "a"
+            raise DataError(f"no document has {what} field {self.field!r}, which should name its source")
         if self.prefer:
             unknown = [name for name in self.prefer if name not in names]
             if unknown:
-                known = ", ".join(list(names)[:10])
+                known = ", ".join(name for name in names if name)
                 raise ConfigError(f"no document has the source {unknown[0]!r}; the sources are: {known}")
             place = {name: i for i, name in enumerate(self.prefer)}
             preference = np.array([place.get(name, len(place)) for name in names], dtype=np.int64)
@@ -141,6 +159,23 @@ def field_value(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         return math.nan
+
+
+def _as_time(value: float) -> float:
+    """A number as seconds since 1970. Beside those, people write years, days as eight figures, and finer units."""
+    if value != value or not value.is_integer():
+        return value
+    if 1000 <= value <= 9999:
+        return datetime(int(value), 1, 1, tzinfo=UTC).timestamp()
+    if 1900_01_01 <= value <= 2199_12_31:
+        try:
+            return datetime.strptime(f"{int(value)}", "%Y%m%d").replace(tzinfo=UTC).timestamp()
+        except ValueError:  # no day of the calendar
+            return value
+    for unit in (1e3, 1e6, 1e9):
+        if unit * 1e8 <= abs(value) < unit * 1e11:  # seconds from 1973 to 5138
+            return value / unit
+    return value
 
 
 def host_of(url: str) -> str:

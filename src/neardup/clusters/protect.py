@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from neardup.clusters.selection import Cut
 
 __all__ = [
+    "BRIEF",
     "DEFAULT",
     "GUARDS",
+    "LOST_WORDS",
     "Guard",
-    "Held",
+    "GuardedPairs",
     "Protected",
+    "best_ranks",
     "check_guards",
     "held_pairs",
     "held_reasons",
@@ -35,10 +38,15 @@ __all__ = [
 
 Guard = Literal["title", "numbers", "names", "negation", "language", "passages", "lossless"]
 GUARDS: tuple[Guard, ...] = get_args(Guard)
-DEFAULT: tuple[Guard, ...] = ("title", "language")
+DEFAULT: tuple[Guard, ...] = ("title", "language", "passages")
 """On the labelled sets these lose few right removals and prevent most wrong ones; see docs/inside/quality.md."""
 
-LOST_WORDS = 100  # words in a row: a section, not a changed sentence
+BRIEF: frozenset[Guard] = frozenset({"title", "language", "passages"})
+"""These need only a brief comparison of two texts."""
+
+# Words in a row: a section, not a changed sentence. On the labelled sets the default guards then cost under a twentieth
+# of the right removals; with 75 words they cost more, and from 150 words on this guard keeps almost no document.
+LOST_WORDS = 100
 REASONS: dict[Guard, str] = {
     "title": "title differs",
     "numbers": "has other numbers",
@@ -62,7 +70,7 @@ def check_guards(guards: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Held:
+class GuardedPairs:
     """Pairs that guards hold: for each pair a bit for each of GUARDS; 0 if it counts."""
 
     pairs: Pairs
@@ -114,14 +122,20 @@ def reason_text(bits: int) -> str:
 
 def held_pairs(
     pairs: Pairs, changes: Counts | None, guards: tuple[Guard, ...], first: Rows, rank: Rows
-) -> Held:
+) -> GuardedPairs:
     """Which pairs the guards hold. Of a pair, the document with the worse rank would be removed; documents with the
     same words rank as the best of them."""
     if not guards or changes is None or not len(pairs):
-        return Held(pairs, np.zeros(len(pairs), np.uint8))
+        return GuardedPairs(pairs, np.zeros(len(pairs), np.uint8))
+    best = best_ranks(first, rank)
+    return GuardedPairs(pairs, held_reasons(changes, guards, best[pairs.left] <= best[pairs.right]))
+
+
+def best_ranks(first: Rows, rank: Rows) -> Rows:
+    """The rank of each first row: the best rank among the documents with its words."""
     best = rank.copy()
     np.minimum.at(best, first, rank)
-    return Held(pairs, held_reasons(changes, guards, best[pairs.left] <= best[pairs.right]))
+    return best
 
 
 def held_reasons(changes: Counts, guards: tuple[Guard, ...], right_goes: NDArray[np.bool_]) -> Bits:
@@ -150,7 +164,7 @@ def held_reasons(changes: Counts, guards: tuple[Guard, ...], right_goes: NDArray
     return held
 
 
-def protected_by(cut: Cut, held: Held, threshold: float, first: Rows, rank: Rows) -> Protected:
+def protected_by(cut: Cut, held: GuardedPairs, threshold: float, first: Rows, rank: Rows) -> Protected:
     """The documents that only a guard keeps: kept, with a held pair to a better document that is kept too."""
     near = (held.reasons != 0) & (held.pairs.similarity >= threshold)
     left, right = held.pairs.left[near], held.pairs.right[near]
@@ -163,9 +177,10 @@ def protected_by(cut: Cut, held: Held, threshold: float, first: Rows, rank: Rows
     better, worse = better[alone], worse[alone]
     similarity, reasons = held.pairs.similarity[near][alone], held.reasons[near][alone]
     order = np.lexsort((rank[better], worse))
-    rows, at = np.unique(worse[order], return_index=True)
-    chosen = order[at]
-    return Protected(rows, better[chosen], similarity[chosen], reasons[chosen])
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = worse[order[1:]] != worse[order[:-1]]
+    chosen = order[fresh]
+    return Protected(worse[chosen], better[chosen], similarity[chosen], reasons[chosen])
 
 
 def _best(first: Rows, rank: Rows) -> Rows:

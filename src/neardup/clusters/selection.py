@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters, by_rank, cluster
 from neardup.clusters.keepers import Among, Keep
-from neardup.clusters.protect import Guard, Held, Protected, held_pairs, protected_by
+from neardup.clusters.protect import Guard, GuardedPairs, Protected, held_pairs, protected_by
 from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 
@@ -137,7 +137,7 @@ def select(
     languages: Callable[[Rows], list[str]] | None = None,
     guards: tuple[Guard, ...] = (),
     changes: Counts | None = None,
-    held: Held | None = None,
+    held: GuardedPairs | None = None,
 ) -> Cut:
     """The cut by a keep policy; every run uses it, wherever its pairs were found. A policy by language needs the
     `languages` of rows.

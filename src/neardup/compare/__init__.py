@@ -1,14 +1,5 @@
 """Compares documents: measures similarity, verifies candidates, and explains what two texts share."""
 
-from neardup.compare.explain import Explanation
-from neardup.compare.passages import Span
-from neardup.compare.verify import Containment, Cosine, Jaccard, Pairs
+from neardup.values.lazy_names import lazily
 
-__all__ = [
-    "Containment",
-    "Cosine",
-    "Explanation",
-    "Jaccard",
-    "Pairs",
-    "Span",
-]
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

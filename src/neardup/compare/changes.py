@@ -7,7 +7,7 @@ All counts come from one native pass over each text and one comparison for each 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -17,9 +17,22 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.compare.verify import RowPairs
 from neardup.features.texts import Texts, as_texts
+from neardup.values.distinct import distinct, places_of_parts
 from neardup.values.threads import check_threads
 
-__all__ = ["COLUMNS", "KINDS", "LANGUAGE_WORDS", "Changes", "Kind", "changes_of", "describe", "kinds_of"]
+__all__ = [
+    "COLUMNS",
+    "KINDS",
+    "LANGUAGE_WORDS",
+    "Changes",
+    "Kind",
+    "changes_of",
+    "describe",
+    "facts_of",
+    "in_parts",
+    "is_brief",
+    "kinds_of",
+]
 
 Kind = Literal["title", "numbers", "names", "negation", "language", "words"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -118,11 +131,21 @@ class Changes:
         )
 
 
+def facts_of(texts: Texts | _core.Texts, threads: int = 1) -> _core.TextFacts:
+    """What is compared of texts, collected once for many comparisons of pairs of them."""
+    # A fresh seed: nobody can write words that are taken for others.
+    return _core.TextFacts(as_texts(texts), secrets.randbits(64), check_threads(threads))
+
+
 def changes_of(texts: Texts | _core.Texts, left: Rows, right: Rows, threads: int = 1) -> Counts:
     """What differs between pairs of texts, named by their places: a row of COLUMNS for each pair."""
     left, right = (np.ascontiguousarray(side, np.int64) for side in (left, right))
-    # A fresh seed: nobody can write words that are taken for others.
-    return _core.changes_of(as_texts(texts), left, right, secrets.randbits(64), check_threads(threads))
+    return facts_of(texts, threads).changes(left, right, threads)
+
+
+def is_brief(counts: Counts) -> NDArray[np.bool_]:
+    """Which pairs were compared by title and language alone; their other counts are 0."""
+    return np.asarray(counts[:, AT["known"]] & 16 != 0)
 
 
 def kinds_of(counts: Counts) -> NDArray[np.uint8]:
@@ -145,7 +168,7 @@ def kinds_of(counts: Counts) -> NDArray[np.uint8]:
 def describe(
     pairs: RowPairs,
     sizes: Rows,
-    fetch: Callable[[Rows], Sequence[bytes] | _core.Texts],
+    fetch: Callable[[Rows], Texts | _core.Texts],
     *,
     most: int = 32 << 20,
     threads: int = 1,
@@ -153,31 +176,30 @@ def describe(
     """What differs between pairs of rows whose texts have these sizes in bytes. `fetch` gives the texts of some
     ascending rows; about `most` bytes are asked for at a time, and at least those of one pair."""
     found = np.zeros((len(pairs.left), len(COLUMNS)), np.uint16)
-    for some in _steps(pairs.left, pairs.right, sizes, most):
+    for some in in_parts(pairs.left, pairs.right, sizes, most):
         left, right = pairs.left[some], pairs.right[some]
-        met = np.unique(np.concatenate([left, right]))
+        rows = distinct(np.concatenate([left, right]))
         found[some] = changes_of(
-            fetch(met), np.searchsorted(met, left), np.searchsorted(met, right), threads=threads
+            fetch(rows), np.searchsorted(rows, left), np.searchsorted(rows, right), threads=threads
         )
     return found
 
 
-def _steps(left: Rows, right: Rows, sizes: Rows, most: int) -> Iterator[Rows]:
+def in_parts(left: Rows, right: Rows, sizes: Rows, most: int) -> Iterator[Rows]:
     """Places of pairs in parts of few texts each; pairs of the same texts are in one part where they fit."""
     if not len(left):
         return
-    met = np.unique(np.concatenate([left, right]))
-    label = _core.labels_of_pairs(len(met), np.searchsorted(met, left), np.searchsorted(met, right))
-    whole = np.bincount(label, sizes[met], len(met)).astype(np.int64)
-    part = (np.cumsum(whole) // max(1, most))[label[np.searchsorted(met, left)]]
-    order = np.argsort(part, kind="stable")
-    for some in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+    rows = distinct(np.concatenate([left, right]))
+    label = _core.labels_of_pairs(len(rows), np.searchsorted(rows, left), np.searchsorted(rows, right))
+    whole = np.bincount(label, sizes[rows], len(rows)).astype(np.int64)
+    part = (np.cumsum(whole) // max(1, most))[label[np.searchsorted(rows, left)]]
+    for some in places_of_parts(part):
         yield from _halves(some, left, right, sizes, most)
 
 
 def _halves(some: Rows, left: Rows, right: Rows, sizes: Rows, most: int) -> Iterator[Rows]:
-    met = np.unique(np.concatenate([left[some], right[some]]))
-    if len(some) == 1 or int(sizes[met].sum()) <= 2 * most:
+    rows = distinct(np.concatenate([left[some], right[some]]))
+    if len(some) == 1 or int(sizes[rows].sum()) <= 2 * most:
         yield some
         return
     middle = len(some) // 2

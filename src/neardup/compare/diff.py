@@ -12,7 +12,7 @@ from typing import NamedTuple
 from neardup.compare.anchors import Piece, anchored
 from neardup.errors import MissingExtra
 
-__all__ = ["LONGEST", "Block", "Words", "absorb", "align", "align_short", "difference", "differences"]
+__all__ = ["LONGEST", "Block", "SplitText", "absorb", "align", "align_short", "difference", "differences"]
 
 LONGEST = (
     20_000  # words of both texts together; above this the alignment takes too long for a person who waits
@@ -84,7 +84,7 @@ def _append(blocks: list[Block], block: Block) -> None:
 
 
 @dataclass(frozen=True)
-class Words:
+class SplitText:
     """A text as words: `keys` to align by, and `parts`, each word with the characters up to the next one, to show.
     `cut` is set if the text has more words."""
 
@@ -95,7 +95,7 @@ class Words:
     @classmethod
     def of(
         cls, text: str, word: re.Pattern[str], characters: int | None = None, words: int | None = None
-    ) -> Words:
+    ) -> SplitText:
         """At most `words` words of the first `characters` characters, by default all. Text before the first word
         belongs to it."""
         part = text[:characters]

@@ -18,6 +18,7 @@ from neardup.features.shingles import Shingles, Words
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
 from neardup.readers.document import Document
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["Explanation", "explain"]
 
@@ -33,6 +34,23 @@ class Explanation:
     right one, in the order of the left one. `diff` is a list of ("same" | "left" | "right", words), or None if the
     texts are too long to align or the extra `edit` is not installed. `changes` counts what differs: title, numbers,
     names, negations, language, sentences.
+
+    verdict           what the two texts are, in words
+    width             words per shingle
+    tokens            the number of tokens of the left and the right text
+    jaccard           Jaccard similarity of the shingles
+    containment       the share of left in right, and of right in left
+    cosine            cosine of the word counts
+    minhash           the Jaccard similarity that MinHash estimates
+    simhash_distance  differing bits of the simhash codes
+    bit_distance      differing bits of the 1-bit MinHash codes
+    weakest_bits      the bits of the left simhash code with the smallest margins, weakest first
+    flipped_bits      the bits in which the simhash codes differ
+
+    >>> import neardup as nd
+    >>> found = nd.explain("the ferry leaves the pier at eight", "the ferry leaves the pier at nine", width=2)
+    >>> found.verdict, round(found.jaccard, 2), found.only_left
+    ('different', 0.71, ('at eight',))
     """
 
     verdict: Literal["identical", "same words", "near-duplicate", "different", "empty"]
@@ -57,11 +75,22 @@ class Explanation:
     diff: tuple[tuple[str, str], ...] | None
     changes: Changes
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def by_measure(self, similarity: float) -> Explanation:
+        """The same with the verdict of another measure than Jaccard, which gives this similarity."""
+        if self.verdict not in ("near-duplicate", "different"):
+            return self
+        similar = similarity >= self.threshold
+        return replace(self, duplicate=similar, verdict="near-duplicate" if similar else "different")
+
     def to_json(self) -> dict[str, Any]:
         """The same as plain JSON values."""
         return asdict(self) | {"changes": self.changes.to_json()}
 
 
+@checked
 def explain(
     left: str | bytes | Document,
     right: str | bytes | Document,
@@ -75,6 +104,11 @@ def explain(
 
     `threshold` (0 to 1, inclusive) decides the verdict by Jaccard similarity of runs of `width` words. Returns an
     Explanation: the verdict, every measure, the shingles that only one text has, and the differences word by word.
+
+    left, right  two texts, or two Documents
+    normalize    what is ignored, such as case; by default as in `dedup`
+    samples      the most shingles to show of each kind
+    raises       ConfigError if `threshold` is not 0 to 1 or `width` not 1 to 1024
 
     >>> import neardup as nd
     >>> found = nd.explain("the ferry leaves at eight", "the ferry leaves at nine", threshold=0.5, width=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize, tokens
 from neardup.features.texts import Texts, as_texts
+from neardup.values.checks import check_fields
 
 __all__ = ["UNSPACED", "Span", "matched_spans", "token_rows"]
 
@@ -20,17 +22,25 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 
-_SEED = 0x6E6561726475702E
+_SPREAD = 0x6E6561726475702F  # odd
 
 
 @dataclass(frozen=True)
 class Span:
-    """A passage of `words` words that begins with word `left` of one text and word `right` of the other (from 0)."""
+    """A passage of `words` words that begins with word `left` of one text and word `right` of the other (from 0).
+
+    >>> import neardup as nd
+    >>> nd.explain("we saw the red ferry leave", "later the red ferry leave again", width=2).spans
+    (Span(left=2, right=1, words=4, text='the red ferry leave'),)
+    """
 
     left: int
     right: int
     words: int
     text: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def matched_spans(left: Sequence[str], right: Sequence[str], width: int = 5) -> tuple[Span, ...]:
@@ -57,9 +67,11 @@ def matched_spans(left: Sequence[str], right: Sequence[str], width: int = 5) -> 
 def token_rows(
     texts: Texts, how: Normalize, *, threads: int = 1
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The tokens of all texts in one column, as one number per word, and the offset where each text begins."""
+    """The tokens of all texts in one column, as one number per word, and the offset where each text begins. The numbers
+    differ from call to call: nobody can write words that are taken for others."""
     if how == how.without_words():
-        words, offsets, _, _ = _core.token_stream(as_texts(texts), how.native(), _SEED, False, threads)
+        seed = secrets.randbits(64)
+        words, offsets, _, _ = _core.token_stream(as_texts(texts), how.native(), seed, False, threads)
         return words, offsets
     return _numbered(tokens(texts, how))
 
@@ -67,6 +79,8 @@ def token_rows(
 def _numbered(texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     numbers: dict[str, int] = {}
     # Spread the numbers over all 64 bits, like hashes.
-    words = [numbers.setdefault(word, (len(numbers) * _SEED) % (1 << 64)) for text in texts for word in text]
+    words = [
+        numbers.setdefault(word, (len(numbers) * _SPREAD) % (1 << 64)) for text in texts for word in text
+    ]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
     return np.array(words, np.uint64), offsets

@@ -153,6 +153,7 @@ def bit_similarity(
 
 def edit_distance(left: Sequence[str], right: Sequence[str], threads: int = 1) -> NDArray[np.int64]:
     """Fewest insertions and deletions of characters that turn each left text into its right one."""
+    _check_texts(left, right)
     distances = _indel(left, right, "distance", np.int64, threads)
     return np.asarray(distances, dtype=np.int64)
 
@@ -162,9 +163,19 @@ def edit_similarity(left: Sequence[str], right: Sequence[str], threads: int = 1)
 
     Time grows with the product of the lengths, so use it to check few pairs. Needs the extra `edit`.
     """
+    _check_texts(left, right)
     similarities = np.asarray(_indel(left, right, "normalized_similarity", np.float64, threads))
     both_empty = np.fromiter((not a and not b for a, b in zip(left, right, strict=True)), np.bool_, len(left))
     return np.where(both_empty, 0.0, similarities)
+
+
+def _check_texts(left: Sequence[str], right: Sequence[str]) -> None:
+    for name, texts in (("left", left), ("right", right)):
+        wrong = next((text for text in texts if not isinstance(text, str)), None)
+        if isinstance(texts, str) or wrong is not None:
+            raise DataError(
+                f"{name} must be a list of texts, not {(texts if wrong is None else wrong)!r:.60}"
+            )
 
 
 def sketch_curve(similarity: ArrayLike, values: int, needed: int) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,60 +9,32 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from neardup.clusters.keepers import Keep
 from neardup.clusters.protect import DEFAULT, Guard, check_guards
-from neardup.compare.verify import Containment, Cosine, Jaccard
+from neardup.compare.verify import Containment, Cosine, Edit, Identity, Jaccard
 from neardup.config.filters import Filters
+from neardup.config.kinds import built_in
 from neardup.config.plain import from_plain, to_plain, to_toml
+from neardup.config.templates import Templates
 from neardup.errors import ConfigError
+from neardup.features.highlights import URL_FIELD, Highlights
 from neardup.features.shingles import Shingles, TextFeatures, Words
+from neardup.features.vectors import Vectors
 from neardup.features.weights import Counting, Idf
-from neardup.fingerprints.bucket_checksums import BucketChecksums
 from neardup.fingerprints.fingerprints import Codes, Fingerprints, Sketches
-from neardup.fingerprints.imatch import IMatch
 from neardup.fingerprints.keyed import Keys
-from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.fingerprints.simhash import Simhash
-from neardup.fingerprints.super_fingerprints import SuperFingerprints
-from neardup.search.agreement import Agree
-from neardup.search.containment import Inverted
-from neardup.search.hamming.join import Join
 from neardup.search.interface import Method
 from neardup.search.lsh import LSH
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
-__all__ = ["Config", "Templates"]
+__all__ = ["VECTOR_BITS", "Config", "Templates"]
 
-Verify = Jaccard | Containment | Cosine
-Html = Literal["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]
+VECTOR_BITS = 128
+"""The bits of a code of a vector, if nothing else is said."""
+
+Verify = Jaccard | Containment | Cosine | Edit | Identity
+Html = Literal["main", "second-opinion", "whole", "trafilatura", "tags", "anchors", "links", "none"]
 MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", "buckets", "sketch"]
-
-
-@dataclass(frozen=True)
-class Templates:
-    """Lines and features that recur in more than `share` of a source's documents are not compared: menus, footers,
-    notices. Lines go before features are made, unless `lines` is False; a document that has no others keeps them.
-
-    They must be in `at_least` documents too: where a source is small, copies of one page are no template.
-    They are learnt from up to `sample` documents of each source that has at least `least`; of a document that has
-    nothing else the `floor` least common ones stay.
-    """
-
-    share: float = 0.01
-    least: int = 100
-    floor: int = 1
-    sample: int = 10_000
-    at_least: int = 10
-    lines: bool = True
-
-    def often(self, documents: int) -> float:
-        """In more documents than this something recurs, of so many that were looked at."""
-        return max(self.share * documents, self.at_least - 1)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise ConfigError(f"templates: a share is between 0 and 1, not {self.share}")
-        if min(self.least, self.floor, self.sample, self.at_least) < 1:
-            raise ConfigError("templates: least, floor, sample and at_least are 1 or more")
 
 
 class ConfigFields(TypedDict, total=False):
@@ -85,6 +56,8 @@ class ConfigFields(TypedDict, total=False):
     filters: Filters
     html: Html
     seed: int | Seed | None
+    vectors: Vectors | None
+    highlights: Highlights | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,11 +70,29 @@ class Config:
     BitMinHash with a Hamming method; IMatch, SuperFingerprints or BucketChecksums with Agree; or methods of your own,
     see neardup.search.interface. Left out, LSH bands are chosen for the least similarity asked for and the `recall`,
     or for Containment the probes of Inverted, which needs no fingerprint.
-    `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
+    `near=False` finds equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     `seed` is the seed of all hashes. Left out, `dedup`, `scan` and Spark draw it from the corpus, so that nobody who
     adds a document can know it beforehand; an index draws a secret one.
-    `protect` names the guards (`clusters/protect.py`): a document that differs so from its keeper is kept.
+    `protect` names the guards (`clusters/protect.py`): a document whose difference from its keeper a guard covers is
+    kept.
+    With `vectors`, documents are compared by the vectors of a column and not by their words: Gaussian projections make
+    codes of them, candidates are found within a radius that fits the measure and the `recall`, and verified by the true
+    cosine, from 0.9 up if nothing else is said. Texts are what people see, and what guards compare: by default only
+    the language, because duplicates in meaning have other titles and passages.
+
+    With `highlights`, the words that a page sets apart, and those of links to it, count more in its simhash.
+
+    templates  learn what recurs in each source, and do not compare it; by default off
+    keep       which document of a cluster is kept; by default the longest
+    filters    which documents are left out before anything is compared
+
+    >>> import neardup as nd
+    >>> config = nd.Config(features=nd.Shingles(3), verify=nd.Jaccard(0.7))
+    >>> config.verify.threshold
+    0.7
+    >>> nd.Config.of("simhash", radius=3).search
+    Join(radius=3, ...)
     """
 
     features: TextFeatures = field(default_factory=Shingles)
@@ -120,12 +111,17 @@ class Config:
     filters: Filters = field(default_factory=Filters)
     html: Html = "main"
     seed: int | Seed | None = None
+    vectors: Vectors | None = None
+    highlights: Highlights | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        if self.vectors is not None:
+            self._check_vectors()
         if not isinstance(self.features, TextFeatures) or not isinstance(self.compare, TextFeatures | None):
             raise ConfigError("features are Words, Shingles, Characters or Sentences")
         if not isinstance(self.verify, Verify):
-            raise ConfigError("candidates are verified by Jaccard, Containment or Cosine")
+            raise ConfigError("candidates are verified by Jaccard, Containment, Cosine, Edit or Identity")
         if not isinstance(self.fingerprint, Printer | None):
             raise ConfigError(f"a fingerprint is MinHash, Simhash or BitMinHash, not {self.fingerprint!r}")
         if not isinstance(self.search, Method | None):
@@ -146,8 +142,72 @@ class Config:
             raise ConfigError(f"html is one of {', '.join(get_args(Html))}, not {self.html!r}")
         if self.search is not None:
             self.search.check_fit(self.prints, self.fingerprint is not None, self.verify)
+        self._check_highlights()
         if self.idf is not None and self.features.weights != "constant":
             raise ConfigError("idf is learnt from the corpus: leave the features' own weights out")
+
+    def _check_vectors(self) -> None:
+        """ConfigError for settings that need words. The default measure becomes the cosine; of the default guards only
+        that of the language remains, for other words with the same meaning are what vectors find."""
+        if self.verify == Jaccard():
+            object.__setattr__(self, "verify", Cosine(0.9))
+        if self.protect == DEFAULT:
+            object.__setattr__(self, "protect", ("language",))
+        if not isinstance(self.verify, Cosine):
+            raise ConfigError(f"vectors are compared by their cosine: use nd.Cosine, not {self.verify!r}")
+        if not self.near:
+            raise ConfigError("vectors are compared by their cosine: near=False finds equal words only")
+        for name in ("compare", "idf", "templates"):
+            if getattr(self, name) is not None:
+                raise ConfigError(f"{name} is for words; leave it out with vectors")
+        if self.fingerprint is not None and not self._has_simhash:
+            raise ConfigError(
+                f"vectors have codes of Simhash(gaussian=True), not of {type(self.fingerprint).__name__}"
+            )
+
+    @property
+    def _has_simhash(self) -> bool:
+        from neardup.fingerprints.simhash import Simhash  # seldom asked
+
+        return isinstance(self.fingerprint, Simhash)
+
+    def _check_highlights(self) -> None:
+        """ConfigError for highlights with settings that have no use for the weights of words."""
+        if self.highlights is None:
+            return
+        if self.vectors is not None:
+            raise ConfigError("highlights weigh words; leave them out with vectors")
+        if not self._has_simhash or type(self.features) is not Words:
+            raise ConfigError(
+                'highlights weigh single words, of a simhash: use nd.Config.of("simhash", highlights=...)'
+            )
+        if self.features.select is not None:
+            raise ConfigError("highlights weigh all words; leave the selection of features out")
+        if self.html not in ("main", "whole"):
+            raise ConfigError(
+                f'highlights are in the text of pages: html is "main" or "whole", not {self.html!r}'
+            )
+
+    @property
+    def equal(self) -> str:
+        """What exact duplicates have in common: their words, or their vector."""
+        return "words" if self.vectors is None else "vector"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of a document that are needed beside its text."""
+        own = () if self.vectors is None else (self.vectors.column,)
+        url = (URL_FIELD,) if self.highlights is not None and self.highlights.links is not None else ()
+        return (*own, *url, *self.keep.fields)
+
+    def check_words(self, where: str) -> None:
+        """ConfigError if documents have vectors or highlights, where there are only texts."""
+        if self.vectors is not None:
+            raise ConfigError(f"{where} compares words; vectors are for scan, dedup and nd.dedup")
+        if self.highlights is not None:
+            raise ConfigError(
+                f"{where} takes texts without pages; highlights are for scan, dedup and nd.dedup"
+            )
 
     def _spread(self) -> None:
         """Give the seed to the strategies."""
@@ -157,6 +217,8 @@ class Config:
         seed = made if made.secret else made.value
         object.__setattr__(self, "seed", seed)
         object.__setattr__(self, "features", replace(self.features, seed=seed))
+        if self.vectors is not None:
+            object.__setattr__(self, "vectors", replace(self.vectors, seed=seed))
         if self.compare is not None:
             object.__setattr__(self, "compare", replace(self.compare, seed=seed))
         if self.fingerprint is not None:
@@ -176,46 +238,66 @@ class Config:
 
     def __repr__(self) -> str:
         """One line with what most people ask first; `to_toml` has everything."""
+        return f"<Config: {self.outline}, keep {self.keep.by}>" if self.near else f"<Config: {self.outline}>"
+
+    @property
+    def outline(self) -> str:
+        """How duplicates are found, in a few words."""
         if not self.near:
-            return "<Config: equal words only>"
+            return "equal words only"
         method = self.prints if self._search.takes else self._search
         search = "" if self.search is None else f" + {type(self.search).__name__}"
         verified = f"{type(self.verify).__name__} >= {self.verify.threshold:g}"
-        made = type(self.features).__name__
-        return f"<Config: {made}, {type(method).__name__}{search}, {verified}, keep {self.keep.by}>"
+        made = type(self.features if self.vectors is None else self.vectors).__name__
+        return f"{made}, {type(method).__name__}{search}, {verified}"
+
+    @property
+    def shown(self) -> TextFeatures:
+        """What a pair shares is shown in these, for any measure."""
+        return self.features if self.compare is None else self.compare
 
     @property
     def compared(self) -> TextFeatures:
         """What `verify` measures."""
-        return self.features if self.compare is None else self.compare
+        return self.verify.measured_on(self.shown)
 
     @property
     def bands(self) -> LSH:
         """The LSH bands for the least similarity and the recall, of as many values as the fingerprint has."""
-        return LSH.usual(self.verify.least, self.recall, getattr(self.fingerprint, "values", None))
+        return LSH.usual(self.verify.jaccard, self.recall, getattr(self.fingerprint, "values", None))
 
     @property
     def prints(self) -> Printer:
         """The fingerprint in force."""
+        search = self._search
         if self.fingerprint is not None:
-            return self.fingerprint
-        usual = self._search.fingerprint()
+            return search.fitted_printer(self.fingerprint)
+        if self.vectors is not None:
+            bits = getattr(self.search, "bits", None) or VECTOR_BITS
+            return search.fitted_printer(built_in("simhash", bits, gaussian=True, margins="none"))
+        usual = search.fingerprint()
         return usual if self.seed is None else usual.seeded(self.seed)
 
     @property
     def method(self) -> Method | None:
-        """The search in force, with everything chosen that it leaves open; None if only equal words are looked for."""
+        """The search in force, with everything chosen that it leaves open; None if only equal words are found."""
         return self._search.settled(self.prints, self.verify, self.recall) if self.near else None
 
     @property
     def _search(self) -> Method:
         if self.search is not None:
             return self.search
+        if self.vectors is not None:
+            bits = VECTOR_BITS if self.fingerprint is None else getattr(self.fingerprint, "bits", VECTOR_BITS)
+            from neardup.search.vector_radius import radius_for  # not for texts
+
+            return _join(radius_for(self.verify.least, bits, self.recall))
         if self.fingerprint is None:
-            return Inverted() if isinstance(self.verify, Containment) else self.bands
+            probes: Method = built_in("inverted") if isinstance(self.verify, Containment) else self.bands
+            return probes
         usual = _USUAL.get(self.fingerprint.makes)
         if usual is None:
-            raise ConfigError(f"name the search for {type(self.fingerprint).__name__}: there is no usual one")
+            raise ConfigError(f"name the search for {type(self.fingerprint).__name__}: there is no default")
         return usual(self, self.fingerprint)
 
     @classmethod
@@ -230,7 +312,7 @@ class Config:
     ) -> Config:
         """A named method: "minhash", "simhash" (TF-IDF words, a wide radius, verified), "bits" (1-bit MinHash) or
         "exact"; "imatch" (3 of 10 lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All
-        are verified alike. Everything else is a field of Config."""
+        are verified in the same way. Everything else is a field of Config."""
         verify = others.pop("verify", None) or Jaccard(threshold, floor)
         chosen: dict[str, Any] = {"verify": verify, **others}
         if radius is not None and method not in ("simhash", "bits"):
@@ -245,25 +327,25 @@ class Config:
                 "idf": "count",
                 **chosen,
             }
-            chosen.setdefault("fingerprint", Simhash(margins="none"))
-            chosen.setdefault("search", Join(radius=8 if radius is None else radius))
+            chosen.setdefault("fingerprint", built_in("simhash", margins="none"))
+            chosen.setdefault("search", built_in("join", radius=8 if radius is None else radius))
         elif method == "bits":
-            chosen.setdefault("fingerprint", BitMinHash())
-            chosen.setdefault("search", Join(radius=12 if radius is None else radius))
+            chosen.setdefault("fingerprint", built_in("bits"))
+            chosen.setdefault("search", built_in("join", radius=12 if radius is None else radius))
         elif method in ("imatch", "buckets"):
             shingles = chosen.pop("features", Shingles())
             words = Words(normalize=shingles.normalize)
             chosen = {"compare": shingles, "features": words, **chosen}
             if method == "imatch":
-                chosen.setdefault("fingerprint", IMatch(lexicons=10, share=0.3))
-                chosen.setdefault("search", Agree(3))
+                chosen.setdefault("fingerprint", built_in("imatch", lexicons=10, share=0.3))
+                chosen.setdefault("search", built_in("agree", 3))
             else:
-                chosen.setdefault("fingerprint", BucketChecksums())
+                chosen.setdefault("fingerprint", built_in("buckets"))
         elif method == "supers":
-            chosen.setdefault("fingerprint", SuperFingerprints())
+            chosen.setdefault("fingerprint", built_in("supers"))
         elif method == "sketch":
-            chosen.setdefault("fingerprint", MinHash(100))
-            chosen.setdefault("search", Agree(90))
+            chosen.setdefault("fingerprint", built_in("minhash", 100))
+            chosen.setdefault("search", built_in("agree", 90))
         elif method != "minhash":
             raise ConfigError(f"a method is one of {', '.join(get_args(MethodName))}, not {method!r}")
         return cls(**chosen)
@@ -291,6 +373,8 @@ class Config:
     @classmethod
     def load(cls, path: str | Path) -> Config:
         """Read a TOML file. Unknown names are refused, with those there are."""
+        import tomllib  # for files alone
+
         try:
             plain = tomllib.loads(Path(path).read_text("utf-8"))
         except (ValueError, RecursionError) as error:  # bad TOML, bad UTF-8, a number without end, nesting
@@ -299,12 +383,17 @@ class Config:
 
 
 def _join_for(config: Config, fingerprint: Any) -> Method:
-    return Join(radius={32: 3, 64: 8}.get(fingerprint.bits, 16))
+    return _join({32: 3, 64: 8}.get(fingerprint.bits, 16))
+
+
+def _join(radius: int) -> Method:
+    made: Method = built_in("join", radius)
+    return made
 
 
 # How each kind of fingerprint is searched where a config does not say.
 _USUAL: dict[type[Fingerprints], Callable[[Config, Any], Method]] = {
     Sketches: lambda config, fingerprint: config.bands,
     Codes: _join_for,
-    Keys: lambda config, fingerprint: Agree(fingerprint.agreeing),
+    Keys: lambda config, fingerprint: built_in("agree", fingerprint.agreeing),
 }

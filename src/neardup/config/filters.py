@@ -1,4 +1,4 @@
-"""Documents that take no part: too short, in another language, or without a link; and pairs that never meet."""
+"""Which documents take no part (too short, in another language, without a link), and which pairs are never compared."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, MissingExtra
+from neardup.values.checks import check_fields
 
 __all__ = ["Filters", "languages_of"]
 
@@ -18,20 +19,25 @@ PASSED, SHORT, LANGUAGE, LINKS = 0, 1, 2, 3
 REASONS = ("", "too short", "other language", "no links")
 
 _LINK = re.compile(r"https?://|www\.|href\s*=", re.IGNORECASE)
-_DETECTED = 20_000  # characters a language is told by
+_DETECTED = 20_000  # characters by which a language is recognised
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a document must have to be compared; what has it not is left out of the output too, and counted.
+    """What a document must have to be compared. Other documents are left out of the output too, and are counted.
 
-    `min_words` and `min_bytes` are the least of its text; `languages` are two-letter codes, told by resiliparse's
-    detector (extra `web`); with `links` it must hold a URL. Each looks at the document as it was read, words at what
-    was taken from it.
+    `min_words` and `min_bytes` are the least of its text; `languages` are two-letter codes, as resiliparse's detector
+    finds them (extra `web`); with `links` it must hold a URL. Each filter reads the document as it was given; words are
+    counted in the text that was extracted from it.
 
-    Of the documents that take part, pairs never meet whose numbers of words differ by more than the share `length` of
-    the longer one's (0: any), or, with `same_language`, whose languages do. `prune` sets aside, before the search,
-    documents so much their own that no other can be similar enough (see `pruning`): it changes no answer.
+    Two documents are never compared if their numbers of words differ by more than the share `length` of the longer
+    one's (0: any), or, with `same_language`, if their languages differ. `prune` sets aside, before the search,
+    documents that share so few features with all others that none can be similar enough: it changes no answer.
+
+    >>> import neardup as nd
+    >>> texts = ["one two three four five six", "too short"]
+    >>> nd.dedup(texts, nd.Config(filters=nd.Filters(min_words=3))).kept.tolist()
+    [0]
     """
 
     EARLIER_NAMES: ClassVar[dict[str, str]] = {"words": "min_words", "bytes": "min_bytes"}
@@ -45,6 +51,7 @@ class Filters:
     prune: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.min_words < 0 or self.min_bytes < 0:
             raise ConfigError("a least length is 0 or more")
         if not 0 <= self.length < 1:
@@ -57,11 +64,12 @@ class Filters:
 
     @property
     def active(self) -> bool:
-        """Whether documents are looked at."""
+        """Whether any filter of documents is set."""
         return bool(self.min_words or self.min_bytes or self.languages or self.links)
 
     def lengths_fit(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether documents of so many words may meet: the shorter has at least 1 - `length` of the longer one's."""
+        """Whether documents of so many words may be compared: the shorter has at least 1 - `length` of the longer
+        one's."""
         least, most = np.minimum(left, right), np.maximum(left, right)
         return np.asarray(least >= (1 - self.length) * most - 1e-9) if self.length else least >= 0
 
@@ -92,11 +100,11 @@ def _detector(wanted: Sequence[str] = ()) -> Callable[[str], str]:
     try:
         from resiliparse.parse.lang import detect_fast, supported_langs
     except ImportError:
-        raise MissingExtra("telling languages", "web") from None
+        raise MissingExtra("recognising languages", "web") from None
     known = supported_langs()
     for code in wanted:
         if code not in known:
             raise ConfigError(
-                f"no language {code!r} is told from others; there are: {', '.join(sorted(known))}"
+                f"the detector knows no language {code!r}; it knows: {', '.join(sorted(known))}"
             )
     return lambda text: str(detect_fast(text)[0])

@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import Any
 
 from neardup.errors import ConfigError
+from neardup.values.checks import checked
 
-__all__ = ["class_of", "is_kind", "kind_of", "kinds", "register"]
+__all__ = ["built_in", "class_of", "is_kind", "kind_of", "kinds", "register"]
 
 _GROUP = "neardup.methods"
 _BUILT_IN = {
@@ -42,16 +43,31 @@ _BUILT_IN = {
     "jaccard": "neardup.compare.verify:Jaccard",
     "containment": "neardup.compare.verify:Containment",
     "cosine": "neardup.compare.verify:Cosine",
+    "edit": "neardup.compare.verify:Edit",
+    "identity": "neardup.compare.verify:Identity",
 }
 _PLACES = {place: kind for kind, place in _BUILT_IN.items()}
 _registered: dict[str, type] = {}
 
 
+@checked
 def register(kind: str, strategy: type) -> None:
     """Give a strategy of your own, a frozen dataclass, its name in configs: `register("first8", FirstEight)`.
 
     A package that is installed needs no call: it names its class under the entry points "neardup.methods". Registering
     the same class again does nothing; a name that another one has is refused.
+
+    kind    the name in configs
+    raises  ConfigError for a name that is in use, or a class that is no frozen dataclass
+
+    >>> from dataclasses import dataclass
+    >>> import neardup as nd
+    >>> @dataclass(frozen=True)
+    ... class FewTables(nd.search.Covering):
+    ...     tables: int | None = 5
+    >>> nd.config.register("few-tables", FewTables)
+    >>> nd.Config.of(search=FewTables(), fingerprint=nd.Simhash()).to_plain()["search"]["kind"]
+    'few-tables'
     """
     if not isinstance(strategy, type):
         raise ConfigError(f"register takes a class, not {strategy!r}")
@@ -84,13 +100,19 @@ def class_of(kind: str) -> type | None:
     return _registered[kind]
 
 
+def built_in(kind: str, *given: Any, **named: Any) -> Any:
+    """A built-in strategy of this name; its module is imported now, not with the config."""
+    return _built_in(kind)(*given, **named)
+
+
 def kind_of(strategy: type) -> str | None:
     """The name of a strategy; None if it has none."""
     place = f"{strategy.__module__}:{strategy.__qualname__}"
     if place in _PLACES:
         return _PLACES[place]
     named = next((kind for kind, known in _registered.items() if known is strategy), None)
-    if named is None:
+    # Looking at installed packages is slow, and a class of our own is in none of them.
+    if named is None and not place.startswith("neardup."):
         named = next((kind for kind, entry in _installed().items() if entry.value == place), None)
     return named
 

@@ -1,4 +1,4 @@
-"""Strategies as plain tables and back, so that one config can live in TOML, in JSON and in code."""
+"""Strategies as plain tables and back, so that one config can be written in TOML, in JSON and in code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["from_plain", "to_plain", "to_toml"]
 
 
 def to_plain(value: Any) -> Any:
-    """A strategy as a table of its fields, those left out that have no value."""
+    """A strategy as a table of its fields, without those that have no value."""
     if isinstance(value, Seed):
         if value.secret:
-            raise ConfigError("a secret seed is not written into a config: it would be secret no longer")
+            raise ConfigError("a secret seed is not written into a config: it would no longer be secret")
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
         kind = kind_of(type(value))
@@ -40,7 +40,9 @@ def to_plain(value: Any) -> Any:
         return [to_plain(item) for item in value]
     if isinstance(value, bool | int | float | str):
         return value
-    raise ConfigError(f"{type(value).__name__} cannot be written into a config; fit it anew where it is used")
+    raise ConfigError(
+        f"{type(value).__name__} cannot be written into a config; fit it again where it is used"
+    )
 
 
 def from_plain(kind: type, plain: Any, where: str) -> Any:
@@ -49,7 +51,7 @@ def from_plain(kind: type, plain: Any, where: str) -> Any:
         raise ConfigError(f"{where}: expected a table, not {plain!r}")
     hints, known = get_type_hints(kind), {entry.name: entry for entry in fields(kind)}
     # A kind has chosen the strategy already, where there was one to choose.
-    # Configs that were written before a field got its name are read all the same.
+    # Older configs, written before a field got its name, can still be read.
     earlier: Mapping[str, str] = getattr(kind, "EARLIER_NAMES", {})
     given = {
         earlier.get(name, name): value for name, value in plain.items() if name != "kind" or not is_kind(kind)
@@ -75,7 +77,7 @@ def from_plain(kind: type, plain: Any, where: str) -> Any:
 
 
 def _value(hint: Any, value: Any, where: str, usual: Any) -> Any:
-    """The value a field of this type takes; `usual` is the strategy it has by default, if any."""
+    """The value that a field of this type gets; `usual` is its default strategy, if it has one."""
     choices = [choice for choice in _choices(hint) if choice is not NoneType]
     if isinstance(value, Mapping):
         strategies = [choice for choice in choices if isinstance(choice, type) and is_dataclass(choice)]

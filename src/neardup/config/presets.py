@@ -1,4 +1,4 @@
-"""Settings by use: a named Config for each, and why it is as it is."""
+"""Settings for each use: a named Config, and the reason for its values."""
 
 from __future__ import annotations
 
@@ -11,23 +11,34 @@ from neardup.config.config import Config, Templates
 from neardup.config.filters import Filters
 from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize
-from neardup.features.select import Winnow
 from neardup.features.shingles import Shingles, Words
 from neardup.fingerprints.minhash import MinHash
 from neardup.search.lsh import LSH
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["PRESETS", "Preset", "preset"]
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A named Config: what it is `made_for`, the `reason` of its settings, and a `warning` where there is one."""
+    """A named Config: what it is `made_for`, the `reason` of its settings, and a `warning` where there is one.
+
+    name  the name for `nd.preset`
+    make  a function that returns the config
+
+    >>> import neardup as nd
+    >>> nd.config.PRESETS["source"].made_for
+    'source files'
+    """
 
     name: str
     made_for: str
     reason: str
     make: Callable[[], Config]
     warning: str | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def config(self) -> Config:
@@ -45,7 +56,7 @@ def _news() -> Config:
         verify=Jaccard(0.5, 0.4),
         filters=Filters(min_words=20, same_language=True),
         keep=Keep(by="longest"),
-        protect=(),  # a reprint has its own headline, and languages never meet
+        protect=(),  # a reprint has its own headline; texts of two languages are never compared
     )
 
 
@@ -53,7 +64,7 @@ def _mail() -> Config:
     figures = Normalize(digits="fold", ids="fold", dates="fold")
     return Config(
         features=Shingles(width=3, normalize=figures),
-        verify=Jaccard(0.6, 0.5),
+        verify=Jaccard(0.7, 0.6),
         keep=Keep(by="first"),
         protect=("language",),  # the first line of a mail is a greeting, with a name
     )
@@ -78,14 +89,15 @@ def _source() -> Config:
         features=Shingles(width=7, normalize=code),
         verify=Jaccard(0.7, 0.6),
         keep=Keep(by="first"),
-        protect=(),  # the first line of a source file is no title
+        protect=("numbers",),  # a table of other numbers is another file; the first line is no title
     )
 
 
 def _plagiarism() -> Config:
+    # Heavy rewriting leaves few runs of five words: of three, a sixth of an answer still is its source's.
     return Config(
-        features=Shingles(width=5, select=Winnow(4)),
-        verify=Containment(0.25, 0.15),
+        features=Shingles(width=3),
+        verify=Containment(0.15, 0.1),
         recall=0.95,
         short=0,
         keep=Keep(by="first"),
@@ -116,7 +128,7 @@ _ALL = (
         "news",
         "reprints and agency texts",
         "Editors cut and rewrite: half of the word 3-shingles is enough for people to call two articles one story. "
-        "Languages never meet, and texts under 20 words (headlines, captions) are left out.",
+        "Texts of two languages are never compared, and texts under 20 words (headlines, captions) are left out.",
         _news,
     ),
     Preset(
@@ -145,8 +157,8 @@ _ALL = (
     Preset(
         "plagiarism",
         "essays and papers that borrow",
-        "Winnowing keeps one of any four successive 5-shingles: eight successive words copied are always seen. What "
-        "counts is the share of the shorter text that the other holds, however long that is.",
+        "Rewriting leaves few long runs of words: what counts is the share of the shorter text's runs of three words "
+        "that the other holds, however long that is. Texts on one subject share under a tenth of them.",
         _plagiarism,
     ),
     Preset(
@@ -159,15 +171,19 @@ _ALL = (
     Preset(
         "corpus",
         "training data of language models",
-        "Word 5-shingles at .8 hardly ever merge texts that people call different; the longest copy is kept.",
+        "Word 5-shingles at .8 almost never merge texts that people call different; the longest copy is kept.",
         _corpus,
     ),
 )
 PRESETS: Mapping[str, Preset] = {one.name: one for one in _ALL}
 
 
+@checked
 def preset(name: str) -> Config:
     """The Config of a named use: crawl, news, mail, legal, source, plagiarism, short or corpus; see `PRESETS`.
+
+    name    one of the names above
+    raises  ConfigError if there is no such preset
 
     >>> import neardup as nd
     >>> nd.preset("source").verify.threshold

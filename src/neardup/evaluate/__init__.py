@@ -4,8 +4,11 @@ from neardup.evaluate.calibration import Calibrator, calibrate, measure_document
 from neardup.evaluate.curves import Curve, Line, curve_bands, curve_edits, curve_radius, curve_sketch
 from neardup.evaluate.metrics import ClusterScores, Intervals, Measure
 from neardup.evaluate.outcomes import Borderline, CorpusCalibration, Outcome, RadiusRow
+from neardup.evaluate.radii import DistanceSample, RadiusScore, draw_by_distance, score_radii
+from neardup.evaluate.rules import Rule
 from neardup.evaluate.scores import Evaluation, Sweep, score
 from neardup.evaluate.settings import Setting
+from neardup.evaluate.tuning import Tuned
 
 __all__ = [
     "Borderline",
@@ -13,19 +16,25 @@ __all__ = [
     "ClusterScores",
     "CorpusCalibration",
     "Curve",
+    "DistanceSample",
     "Evaluation",
     "Intervals",
     "Line",
     "Measure",
     "Outcome",
     "RadiusRow",
+    "RadiusScore",
+    "Rule",
     "Setting",
     "Sweep",
+    "Tuned",
     "calibrate",
     "curve_bands",
     "curve_edits",
     "curve_radius",
     "curve_sketch",
+    "draw_by_distance",
     "measure_documents",
     "score",
+    "score_radii",
 ]

@@ -23,6 +23,7 @@ from neardup.features.texts import Texts, raw_texts
 from neardup.fingerprints import MinHash, Simhash
 from neardup.fingerprints.one_pass import fingerprint
 from neardup.search.lsh import LSH
+from neardup.values.checks import check_fields, checked
 from neardup.values.intervals import wilson
 from neardup.values.plain import finite
 
@@ -40,7 +41,16 @@ FINE = 201
 @dataclass(frozen=True)
 class Line:
     """One column of a curve. A measured column has its 95% interval and the number of cases behind each point. `fine`
-    is the same over the curve's `fine_x`, for drawing."""
+    is the same over the curve's `fine_x`, for drawing.
+
+    name       for the legend
+    y          its values
+    low, high  the ends of the interval
+
+    >>> import neardup as nd
+    >>> nd.evaluate.curve_bands(nd.LSH(bands=20, rows=5), at=[0.8]).lines[0].name
+    '20 x 5'
+    """
 
     name: str
     y: Floats
@@ -49,10 +59,25 @@ class Line:
     cases: NDArray[np.int64] | None = None
     fine: Floats | None = None
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True)
 class Curve:
-    """Probabilities, one line each, over one column of x."""
+    """Probabilities, one line each, over one column of x.
+
+    title      of the figure
+    x_name, x  the name of the horizontal axis, and its values
+    lines      the columns over `x`
+    notes      remarks, a sentence each
+    fine_x     more values of x, for drawing
+
+    >>> import neardup as nd
+    >>> curve = nd.evaluate.curve_bands(nd.LSH(bands=20, rows=5), at=[0.2, 0.8])
+    >>> curve.x.tolist(), curve.lines[0].y.round(3).tolist()
+    ([0.2, 0.8], [0.006, 1.0])
+    """
 
     title: str
     x_name: str
@@ -60,6 +85,9 @@ class Curve:
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     fine_x: Floats | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def to_json(self) -> dict[str, Any]:
         """Columns by name; NaN becomes null."""
@@ -78,10 +106,18 @@ class Curve:
         }
 
 
+@checked
 def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = None) -> Curve:
     """The probability p(r) that documents of resemblance r agree in at least `needed` of `values` sketch values.
 
     The exact binomial tail, accurate even for values such as 1e-17.
+
+    at      similarities from 0 to 1
+    raises  ConfigError unless `values` is 1 or more and `needed` from 0 to `values`
+
+    >>> import neardup as nd
+    >>> nd.evaluate.curve_sketch(100, 90, at=[0.8, 0.95]).lines[0].y.round(4).tolist()
+    [0.0057, 0.9885]
     """
     x = _similarities(EVEN if at is None else at)
     fine = _fine(x)
@@ -90,8 +126,18 @@ def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = 
     return Curve(title, "Jaccard", x, (Line("p(r)", y, fine=smooth),), fine_x=fine)
 
 
+@checked
 def curve_bands(*bands: LSH, at: ArrayLike | None = None) -> Curve:
-    """The S-curve of bands and rows: the probability that a pair of each similarity becomes a candidate."""
+    """The S-curve of bands and rows: the probability that a pair of each similarity becomes a candidate.
+
+    bands   one or more designs, such as `LSH(20, 6)`
+    at      similarities from 0 to 1; by default 101 of them
+    raises  ConfigError without a design, DataError for other similarities
+
+    >>> import neardup as nd
+    >>> nd.evaluate.curve_bands(nd.LSH(bands=20, rows=5), at=[0.5]).lines[0].y.round(3).tolist()
+    [0.47]
+    """
     if not bands:
         raise ConfigError("name bands and rows, for example LSH(20, 6)")
     x = _similarities(EVEN if at is None else at)
@@ -100,6 +146,7 @@ def curve_bands(*bands: LSH, at: ArrayLike | None = None) -> Curve:
     return Curve("A pair shares at least one band", "Jaccard", x, lines, fine_x=fine)
 
 
+@checked
 def curve_radius(
     *radii: int,
     bits: int = 64,
@@ -115,6 +162,18 @@ def curve_radius(
     In the binomial model each bit differs with probability angle / pi.
 
     `features` are those that simhash is made of, by default TF-IDF words fitted on the corpus.
+
+    radii    from 0 to `bits`
+    bits     32, 64 or 128
+    at       cosines from -1 to 1
+    queries  how many documents of the corpus are compared with all others
+    seed     the same seed draws the same documents
+    threads  from 1 up
+    raises   ConfigError for a radius, DataError for a cosine that is out of bounds
+
+    >>> import neardup as nd
+    >>> nd.evaluate.curve_radius(3, at=[0.9, 0.99]).lines[0].y.round(3).tolist()
+    [0.013, 0.674]
     """
     if not radii:
         raise ConfigError("name a radius")
@@ -147,6 +206,7 @@ def curve_radius(
     return Curve(title, "cosine", x, tuple(lines), (note,), fine)
 
 
+@checked
 def curve_edits(
     corpus: Texts,
     *,
@@ -164,6 +224,20 @@ def curve_edits(
 
     For bands of MinHash values the recall comes from the model of `edits`, for documents of `words` words (by default
     the median of the corpus). For bands and for simhash it is also measured on edited copies of at most 500 documents.
+
+    rates        shares of the words, from 0 to 1
+    radii, bits  of simhash
+    width        of the shingles, in words
+    features     what simhash is made of; by default TF-IDF words
+    seed         the same seed makes the same edits
+    threads      from 1 up
+    raises       ConfigError for a rate, radius or width that is out of bounds
+
+    >>> import neardup as nd
+    >>> texts = ["one two three four five six seven eight nine ten"] * 3
+    >>> curve = nd.evaluate.curve_edits(texts, rates=[0.0], radii=[3])
+    >>> [line.name for line in curve.lines]
+    ['expected Jaccard', 'bands 20 x 6, model', 'bands 20 x 6, measured', 'simhash H <= 3, measured']
     """
     texts = [text if isinstance(text, str) else text.decode("utf-8", "replace") for text in raw_texts(corpus)]
     x = np.unique(np.asarray(rates, np.float64))

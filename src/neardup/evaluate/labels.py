@@ -8,8 +8,10 @@ linearly between. The middle and the width of this ramp start near the given thr
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 
@@ -18,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from neardup.errors import DataError
 from neardup.evaluate.truth import Names, PairTable, read_table
-from neardup.findings.decisions import DECISIONS, decided_labels, is_log
+from neardup.findings.decision_log import DECISIONS
+from neardup.findings.decisions import decided_labels, is_log
 from neardup.findings.folder import MANIFEST
 
 __all__ = ["Belief", "Label", "append_label", "histogram", "read_labels"]
@@ -40,38 +43,49 @@ class Belief:
     """Ramps with the probability of each. `ramps[g]` is P(duplicate) at similarities 0, 0.001 ... 1."""
 
     ramps: Floats
+    squares: Floats
     middle: Floats
     chance: Floats
+    evidence: float = 0.0
+    """The logarithm of how probable the labels were before they were given."""
 
     @classmethod
     def around(
-        cls, threshold: float, similarity: ArrayLike = (), label: ArrayLike = (), *, scale: float = 1.0
+        cls,
+        threshold: float,
+        similarity: ArrayLike = (),
+        label: ArrayLike = (),
+        *,
+        scale: float = 1.0,
+        spread: float = PRIOR_SPREAD,
     ) -> Belief:
         """The belief around a threshold after these labels (1 duplicate, 0 not).
 
         Widths are for Jaccard similarity; `scale` makes them smaller for cosine, which is high even for unrelated
         texts. Far below the threshold the probability is exactly 0: there are too many pairs for even a small one.
         """
-        middle, half = (column.ravel() for column in np.meshgrid(MIDDLES, HALF_WIDTHS * scale, indexing="ij"))
-        places = np.linspace(0, 1, PLACES)
-        ramps = np.clip((places - (middle - half)[:, None]) / (2 * half)[:, None], 0, 1)
-        ramps[:, places < max(LOWEST, threshold - 3.5 * PRIOR_SPREAD * scale)] = 0
-        log = -((middle - threshold) ** 2) / (2 * (PRIOR_SPREAD * scale) ** 2)
+        ramps, squares, middle, log = _grid(threshold, scale, spread)
         said = np.asarray(label, np.float64)
         if len(said):
             p = MISTAKEN + (1 - 2 * MISTAKEN) * ramps[:, _places(similarity)]
             log = log + (np.log(p) * said + np.log1p(-p) * (1 - said)).sum(axis=1)
-        chance = np.exp(log - log.max())
-        return cls(ramps, middle, chance / chance.sum())
+        top = float(log.max())
+        chance = np.exp(log - top)
+        whole = float(chance.sum())
+        return cls(ramps, squares, middle, chance / whole, top + math.log(whole))
 
     def duplicate(self, similarity: ArrayLike) -> Floats:
         """P(duplicate) of pairs of these similarities."""
-        return np.asarray((self.chance @ self.ramps)[_places(similarity)])
+        places = _places(similarity)
+        few = len(places) < PLACES // 4
+        return np.asarray(
+            self.chance @ self.ramps[:, places] if few else (self.chance @ self.ramps)[places], np.float64
+        )
 
     def doubt(self, similarity: ArrayLike) -> Floats:
         """How much the beliefs differ at these similarities: an answer is worth most where they differ most."""
         mean = self.chance @ self.ramps
-        return np.asarray((self.chance @ self.ramps**2 - mean**2)[_places(similarity)])
+        return np.asarray((self.chance @ self.squares - mean**2)[_places(similarity)])
 
     def middle_between(self, share: float = 0.95) -> tuple[float, float, float]:
         """The expected middle of the ramp, and the interval that contains it with this probability."""
@@ -86,6 +100,21 @@ class Belief:
         ends = np.searchsorted(np.cumsum(self.chance[order]), [0.025, 0.975])
         low, high = values[order][np.minimum(ends, len(order) - 1)]
         return float(self.chance @ values), float(low), float(high)
+
+
+@lru_cache(maxsize=8)
+def _grid(threshold: float, scale: float, spread: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """All ramps, their squares and middles, and the logarithm of the chance of each before any label."""
+    middle, half = (column.ravel() for column in np.meshgrid(MIDDLES, HALF_WIDTHS * scale, indexing="ij"))
+    places = np.linspace(0, 1, PLACES)
+    ramps = np.clip((places - (middle - half)[:, None]) / (2 * half)[:, None], 0, 1)
+    ramps[:, places < max(LOWEST, threshold - 3.5 * spread * scale)] = 0
+    log = -((middle - threshold) ** 2) / (2 * (spread * scale) ** 2)
+    log -= math.log(float(np.exp(log).sum()))
+    squares = ramps * ramps
+    for column in (ramps, squares, middle, log):
+        column.flags.writeable = False
+    return ramps, squares, middle, log
 
 
 def histogram(similarity: ArrayLike, weight: ArrayLike) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neardup.errors import ConfigError
+from neardup.values.checks import check_fields
 from neardup.values.intervals import wilson
 
 __all__ = [
@@ -33,7 +34,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measure:
-    """A share with its 95% interval and its number of cases; NaN if there are none."""
+    """A share with its 95% interval and its number of cases; NaN if there are none.
+
+    value      the share, 0 to 1
+    low, high  the ends of the interval
+    of         the number of cases
+
+    >>> import neardup as nd
+    >>> recall = nd.evaluate.score([("a", "b")], [("a", "b", 1), ("c", "d", 1)]).recall
+    >>> recall.value, recall.of, recall.low < 0.5 < recall.high
+    (0.5, 2.0, True)
+    """
 
     value: float
     low: float
@@ -51,6 +62,14 @@ class Intervals:
     "wilson": Wilson's interval, for the effective number of cases, computed from the variance between groups (if the
     share is 0 or 1 there is no variance, and all cases of a group count as one). "bootstrap": percentiles over
     `resamples` draws of whole groups.
+
+    method  "wilson" or "bootstrap"
+    seed    of the draws
+
+    >>> import neardup as nd
+    >>> how = nd.evaluate.Intervals("bootstrap", resamples=100)
+    >>> nd.evaluate.score([("a", "b")], [("a", "b", 1), ("c", "d", 1)], intervals=how).recall.value
+    0.5
     """
 
     method: Literal["wilson", "bootstrap"] = "wilson"
@@ -58,6 +77,7 @@ class Intervals:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.method not in ("wilson", "bootstrap"):
             raise ConfigError(f'intervals are "wilson" or "bootstrap", not {self.method!r}')
         if not 10 <= self.resamples <= 1_000_000:
@@ -119,11 +139,24 @@ def _bootstrap(x: Floats, n: Floats, how: Intervals) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """Found clusters compared with true ones, only over the labelled documents.
+    r"""Found clusters compared with true ones, only over the labelled documents.
 
     `right` pairs share a found and a true cluster, `wrong` ones only a found one, `missed` ones only a true one.
     B-cubed averages over documents: the share of its found cluster that is correct, and the share of its true cluster
     that was found.
+
+    documents                                   labelled documents
+    found, true                                 the number of found and of true clusters
+    precision, recall, f1                       of pairs of documents
+    bcubed_precision, bcubed_recall, bcubed_f1  of documents
+
+    >>> import pathlib, tempfile
+    >>> import neardup as nd
+    >>> truth = pathlib.Path(tempfile.mkdtemp()) / "clusters.csv"
+    >>> _ = truth.write_text("id,cluster\na,x\nb,x\nc,x\n")
+    >>> scores = nd.evaluate.score([("a", "b")], truth).clusters
+    >>> scores.right, scores.missed, scores.bcubed_precision.value
+    (1, 2, 1.0)
     """
 
     documents: int

@@ -35,6 +35,7 @@ from neardup.evaluate.metrics import (
 )
 from neardup.evaluate.truth import Names, PairTable, TruthClusters, distinct_pairs, read_table
 from neardup.result import Result
+from neardup.values.checks import checked
 from neardup.values.plain import plain
 
 __all__ = ["Evaluation", "Sweep", "score"]
@@ -48,7 +49,18 @@ Source = str | PathLike[str] | Result | Iterable[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """The same pairs at other thresholds (for a distance: radii), inclusive; columns of the same length."""
+    """The same pairs at other thresholds (for a distance: radii), inclusive; columns of the same length.
+
+    name                        the name of the measure
+    threshold                   its values
+    found, right, wrong, apart  pairs at each of them, as in `Evaluation`
+    precision, recall, f1       shares at each of them
+
+    >>> import neardup as nd
+    >>> found = nd.evaluate.score([("a", "b", 0.9), ("a", "c", 0.7)], [("a", "b", 1), ("a", "c", 0)])
+    >>> found.sweep.threshold.tolist(), found.sweep.precision.tolist()
+    ([0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0], [0.5, 1.0, 1.0, 1.0, 1.0, nan, nan])
+    """
 
     name: str
     threshold: NDArray[np.float64]
@@ -75,6 +87,18 @@ class Evaluation:
     `precision` is right / (right + wrong); `strict_precision` counts the pairs labelled apart as wrong too. Neither
     counts unlabelled pairs. `by_label` has (label, found, all); `bands` has (from, to, found, all) of true pairs by
     exact similarity, the last with its end included, NaN for pairs that the list of similarities does not name.
+
+    truth     what the labels are: pairs, clusters or similarities
+    recall    right / (right + missed)
+    f1        the harmonic mean of precision and recall
+    clusters  the clusters compared with true ones, or None
+    sweep     the same pairs at other thresholds, or None
+    notes     remarks, a sentence each
+
+    >>> import neardup as nd
+    >>> found = nd.evaluate.score([("a", "b"), ("a", "c")], [("a", "b", 1), ("a", "c", 0), ("c", "d", 1)])
+    >>> found.right, found.wrong, found.missed
+    (1, 1, 1)
     """
 
     truth: Literal["pairs", "clusters", "similarity"]
@@ -103,6 +127,7 @@ class Evaluation:
         return said
 
 
+@checked
 def score(
     found: Source,
     truth: str | PathLike[str] | Iterable[tuple[Any, ...]],
@@ -125,6 +150,16 @@ def score(
 
     `similarity`, a file of exact similarities in addition to labels, separates wrong pairs from pairs that are similar
     (`threshold` or more, by default 0.5) but labelled apart, and gives recall by similarity.
+
+    format     of the files, where it does not follow from their names
+    intervals  how 95% intervals are computed
+    returns    an Evaluation
+    raises     DataError if a file does not exist or has other columns
+
+    >>> import neardup as nd
+    >>> found = nd.evaluate.score([("a", "b"), ("a", "c")], [("a", "b", 1), ("a", "c", 0), ("c", "d", 1)])
+    >>> found.precision.value, found.recall.value
+    (0.5, 0.5)
     """
     names = Names()
     predicted = _found(found, names, format)

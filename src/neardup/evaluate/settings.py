@@ -27,7 +27,16 @@ COSINE_BANDS = 0.5
 @dataclass(frozen=True)
 class Setting:
     """One way to find near-duplicates: MinHash bands designed for a threshold, or simhash codes within a radius; then,
-    if `verified`, the exact similarity of each candidate must reach `threshold`."""
+    if `verified`, the exact similarity of each candidate must reach `threshold`.
+
+    method        minhash or simhash
+    bands, rows   of MinHash, 0 for simhash
+    bits, radius  of simhash, 0 for MinHash
+
+    >>> import neardup as nd
+    >>> nd.evaluate.Setting("minhash", verified=True, threshold=0.8, bands=20, rows=6).method
+    'minhash'
+    """
 
     method: Literal["minhash", "simhash"]
     verified: bool

@@ -13,12 +13,13 @@ from os import PathLike
 from typing import Any, NoReturn
 
 from neardup.errors import ConfigError, DataError
+from neardup.readers.arrow_checks import pyarrow
 from neardup.readers.compression import Stream
-from neardup.readers.csv import DELIMITERS
+from neardup.readers.dialects import DELIMITERS
 from neardup.readers.interface import Terms
 from neardup.readers.limits import Limits
 from neardup.readers.lines import lines
-from neardup.readers.parquet import arrow_rows, pyarrow
+from neardup.readers.parquet import arrow_rows
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 

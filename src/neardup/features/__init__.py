@@ -1,28 +1,7 @@
 """Turns text into features. This package does not use fingerprints."""
 
-from neardup.features.features import Features
-from neardup.features.normalize import Normalize, normalize, tokens
-from neardup.features.phrases import Phrases
-from neardup.features.select import Modulo, Smallest, Winnow
-from neardup.features.shingles import Characters, Sentences, Shingles, TextFeatures, Words
-from neardup.features.weights import Common, Frequencies, Idf, weigh
+# At once: the module of this name must not hide the function.
+from neardup.features.normalize import normalize as normalize
+from neardup.values.lazy_names import lazily
 
-__all__ = [
-    "Characters",
-    "Common",
-    "Features",
-    "Frequencies",
-    "Idf",
-    "Modulo",
-    "Normalize",
-    "Phrases",
-    "Sentences",
-    "Shingles",
-    "Smallest",
-    "TextFeatures",
-    "Winnow",
-    "Words",
-    "normalize",
-    "tokens",
-    "weigh",
-]
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

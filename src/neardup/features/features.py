@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError, SchemeError
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Features", "combine"]
@@ -20,8 +21,14 @@ class Features:
     """The features of many documents: row i is `hashes[offsets[i]:offsets[i+1]]` with its weights.
 
     Inside a row the hashes are unique and ascending, so that two rows can be merged in one pass. A document without
-    features is an empty row. `scheme` says how they were made; rows of different schemes are never compared.
+    features is an empty row, and so is one whose weights are all 0. `scheme` says how they were made; rows of different
+    schemes are never compared.
     `replaced` counts the ill-formed UTF-8 sequences that were read as U+FFFD.
+
+    >>> import neardup as nd
+    >>> features = nd.Shingles(2).extract(["the ferry leaves at eight", ""])
+    >>> features.offsets.tolist(), features.weights.tolist()
+    ([0, 4, 4], [1.0, 1.0, 1.0, 1.0])
     """
 
     hashes: NDArray[np.uint64]
@@ -29,6 +36,9 @@ class Features:
     offsets: NDArray[np.int64]
     scheme: str
     replaced: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @classmethod
     def of(
@@ -80,6 +90,12 @@ class Features:
     def sizes(self) -> NDArray[np.int64]:
         """How many distinct features each document has."""
         return np.diff(self.offsets)
+
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Which documents have no feature, or none with a weight other than 0: nothing is similar to them."""
+        weighty = np.concatenate([[0], np.cumsum(self.weights != 0)])
+        return np.asarray(weighty[self.offsets[1:]] == weighty[self.offsets[:-1]])
 
 
 def combine(parts: Sequence[Features], multipliers: Sequence[float], scheme: str) -> Features:

@@ -13,6 +13,7 @@ from neardup import _core
 from neardup.errors import ConfigError, MissingExtra
 from neardup.features import date_words
 from neardup.features.texts import Texts, as_texts
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["Normalize", "normalize", "tokens"]
 
@@ -34,6 +35,10 @@ class Normalize:
     something else (may). Digests of equal words fold digits, but not ids and dates. `punctuation="keep"` makes each
     mark a token. `whitespace` affects only character features.
 
+    nfkc, casefold  the first two steps, on by default
+    stopwords  languages, such as ("en",), whose stop words are dropped
+    stem       a language, such as "en", whose words are stemmed
+
     >>> import neardup as nd
     >>> nd.features.tokens(["Café, 12 CAFÉS!"], nd.Normalize(accents="strip", digits="fold"))
     [['cafe', '0', 'cafes']]
@@ -51,6 +56,7 @@ class Normalize:
     dates: Literal["keep", "fold"] = "keep"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name, allowed in (
             ("accents", ("keep", "strip")),
             ("digits", ("keep", "fold")),
@@ -133,15 +139,29 @@ class Normalize:
         return (self.nfkc, self.casefold, self.accents, self.digits, self.punctuation)
 
 
+@checked
 def normalize(texts: Texts, how: Normalize | None = None) -> list[str]:
     """Each text's tokens joined by single spaces: equal results mean that the texts differ only in ignored
-    details."""
+    details.
+
+    texts   texts or bytes in UTF-8
+    how     what is ignored; by default case, punctuation and compatibility forms
+    raises  DataError for what is not a text
+
+    >>> import neardup as nd
+    >>> nd.features.normalize(["The  Ferry, at EIGHT!"])
+    ['the ferry at eight']
+    """
     how = how or Normalize()
     return [" ".join(words) for words in tokens(texts, how)]
 
 
+@checked
 def tokens(texts: Texts, how: Normalize | None = None) -> list[list[str]]:
     """Each text's tokens, without stop words and endings if `how` says so.
+
+    texts   texts or bytes in UTF-8
+    raises  DataError for what is not a text
 
     >>> import neardup as nd
     >>> nd.features.tokens(["Hello, World!"])

@@ -15,6 +15,7 @@ from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.weights import in_batches
 from neardup.storage.frozen_file import read_frozen, write_frozen
+from neardup.values.checks import check_fields
 
 if TYPE_CHECKING:
     from neardup.features.shingles import TextFeatures
@@ -26,10 +27,22 @@ __all__ = ["Phrases"]
 @dataclass(frozen=True, eq=False)
 class Phrases:
     """A frozen set of word pairs, learnt from a corpus. A text is read from left to right; a pair in the set becomes
-    one token, and its second word does not start another pair."""
+    one token, and its second word does not start another pair.
+
+    hashes    the pairs of words, uint64, ascending
+    features  the scheme of the words
+
+    >>> import neardup as nd
+    >>> texts = [f"new york in year {number} and place {number + 1000}" for number in range(60)]
+    >>> len(nd.features.Phrases.fit(texts, lift=2.0).hashes)
+    4
+    """
 
     hashes: NDArray[np.uint64] = field(repr=False)
     features: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @classmethod
     def fit(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
+from neardup.values.checks import check_fields
 
 __all__ = ["Modulo", "Selection", "Smallest", "Winnow"]
 
@@ -19,12 +20,18 @@ class Modulo:
     """Keep the features that are 0 modulo `modulus` (0 mod 4 in the lecture slides, 0 mod 16 in Mitzenmacher's notes).
 
     The sample grows with the document. If fewer than `floor` would be kept, the smallest others are added.
+
+    >>> import neardup as nd
+    >>> text = " ".join(str(number) for number in range(1000))
+    >>> len(nd.Words(select=nd.features.Modulo(4)).extract([text]).hashes) < 350
+    True
     """
 
     modulus: int
     floor: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.modulus < 1 or self.floor < 0:
             raise ConfigError("Modulo: modulus must be at least 1 and floor at least 0")
 
@@ -45,11 +52,17 @@ class Modulo:
 
 @dataclass(frozen=True)
 class Smallest:
-    """Keep the `many` smallest features: a sample of bounded size, however long the document."""
+    """Keep the `many` smallest features: a sample of bounded size, however long the document.
+
+    >>> import neardup as nd
+    >>> len(nd.Words(select=nd.features.Smallest(2)).extract(["the ferry leaves at eight"]).hashes)
+    2
+    """
 
     many: int
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.many < 1:
             raise ConfigError("Smallest: keep at least 1")
 
@@ -69,11 +82,17 @@ class Winnow:
     """Keep the smallest feature of every `window` successive ones (Schleimer, Wilkerson, Aiken 2003).
 
     Gaps are bounded: two texts that share `window + width - 1` successive tokens keep a common feature.
+
+    >>> import neardup as nd
+    >>> text = " ".join(str(number) for number in range(1000))
+    >>> 300 < len(nd.Shingles(5, select=nd.features.Winnow(4)).extract([text]).hashes) < 500
+    True
     """
 
     window: int
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.window < 1:
             raise ConfigError("Winnow: the window must be at least 1")
 

@@ -17,6 +17,7 @@ from neardup.features.phrases import Phrases
 from neardup.features.select import Modulo, Selection, Smallest, Winnow
 from neardup.features.texts import Texts, as_texts
 from neardup.features.weights import Common, Counting, Idf, counting, weigh
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 from neardup.values.threads import check_threads
 
@@ -32,6 +33,17 @@ class TextFeatures:
 
     A feature is a seeded 64-bit hash. The default seed is a fixed, documented number, so that features made on two
     machines can be compared.
+
+    width      how many successive parts make a feature, 1 to 1024
+    normalize  what is ignored in a text
+    weights    "constant", "count", "log", or an Idf
+    select     which features are kept: Winnow, Modulo or Smallest; by default all
+    common     features that are left out, because too many documents have them
+    phrases    pairs of words that count as one token
+
+    >>> import neardup as nd
+    >>> isinstance(nd.Shingles(3), nd.features.TextFeatures)
+    True
     """
 
     width: int = 1
@@ -44,8 +56,11 @@ class TextFeatures:
     seed: int | Seed = DEFAULT_SEED
 
     unit: ClassVar[_core.Unit]
+    ordered: ClassVar[bool] = False
+    per_word: ClassVar[int] = 1  # features of a word, about and at most, to plan memory with
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 1 <= self.width <= WIDEST:
             raise ConfigError(f"width {self.width}: must be 1 to {WIDEST}")
         if self.hash not in ("xxh3", "murmur64a"):
@@ -84,6 +99,8 @@ class TextFeatures:
         parts = [f"{self.unit.name}{self.width}/v{VERSION}", f"{self.hash}:{Seed.of(self.seed).identifier}"]
         parts.append(self.normalize.scheme)
         parts += [part.scheme for part in (self.phrases, self.common, self.select) if part is not None]
+        if self.ordered:
+            parts.append("ordered")
         if self.weights != "constant":
             parts.append(f"weights={self.weights.scheme if isinstance(self.weights, Idf) else self.weights}")
         return " ".join(parts)
@@ -114,6 +131,8 @@ class TextFeatures:
             recipe.unit_length = True
         else:
             recipe.count = counting(self.weights)
+        if self.ordered:
+            recipe.ordered = True
         if self.common is not None:
             recipe.common, recipe.common_floor = self.common.native, self.common.floor
         return recipe
@@ -173,6 +192,13 @@ class TextFeatures:
 class Words(TextFeatures):
     """Single words, the features that simhash was proposed with. Stop words and stems are settings of `normalize`.
 
+    width       always 1; use Shingles for runs of words
+    weights     "constant", "count", "log", or an Idf
+    select      which features are kept: Winnow, Modulo or Smallest; by default all
+    common      features that are left out, because too many documents have them
+    phrases     pairs of words that count as one token
+    hash, seed  the hash function, "xxh3" or "murmur64a", and its seed
+
     >>> import neardup as nd
     >>> len(nd.Words().extract(["to be or not to be"]).hashes)
     4
@@ -184,6 +210,14 @@ class Words(TextFeatures):
 @dataclass(frozen=True)
 class Shingles(TextFeatures):
     """Runs of `width` successive words; a text shorter than that is one shingle.
+
+    width       words of a shingle, 1 to 1024
+    normalize   what is ignored in a text
+    weights     "constant", "count", "log", or an Idf
+    select      which features are kept: Winnow, Modulo or Smallest; by default all
+    common      features that are left out, because too many documents have them
+    phrases     pairs of words that count as one token
+    hash, seed  the hash function, "xxh3" or "murmur64a", and its seed
 
     >>> import neardup as nd
     >>> len(nd.Shingles(2).extract(["to be or not to be"]).hashes)
@@ -198,6 +232,12 @@ class Shingles(TextFeatures):
 class Characters(TextFeatures):
     """Runs of `width` successive characters. Punctuation counts as white space unless `normalize` keeps it.
 
+    weights     "constant", "count", "log", or an Idf
+    select      which features are kept: Winnow, Modulo or Smallest; by default all
+    common      features that are left out, because too many documents have them
+    phrases     pairs of words that count as one token
+    hash, seed  the hash function, "xxh3" or "murmur64a", and its seed
+
     >>> import neardup as nd
     >>> len(nd.Characters(3).extract(["banana"]).hashes)
     3
@@ -210,6 +250,18 @@ class Characters(TextFeatures):
 @dataclass(frozen=True)
 class Sentences(TextFeatures):
     """Whole sentences, or runs of `width` of them. A sentence ends at . ! ? before white space, at an ideographic full
-    stop or at a line break; punctuation inside does not count."""
+    stop or at a line break; punctuation inside does not count.
+
+    normalize   what is ignored in a text
+    weights     "constant", "count", "log", or an Idf
+    select      which features are kept: Winnow, Modulo or Smallest; by default all
+    common      features that are left out, because too many documents have them
+    phrases     pairs of words that count as one token
+    hash, seed  the hash function, "xxh3" or "murmur64a", and its seed
+
+    >>> import neardup as nd
+    >>> len(nd.features.Sentences().extract(["It rains. The ferry leaves at eight!"]).hashes)
+    2
+    """
 
     unit: ClassVar[_core.Unit] = _core.Unit.sentences

@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup import _core
 from neardup.errors import DataError
-from neardup.readers.arrow_checks import checked_items, checked_texts, malformed
+from neardup.readers.arrow_checks import arrow_of_pandas, checked_items, checked_texts, malformed
 from neardup.readers.document import Document
 
 __all__ = ["Texts", "as_arrow", "as_texts", "raw_texts", "text_items", "utf8_list"]
@@ -53,6 +53,8 @@ def utf8_list(texts: _core.Texts) -> list[bytes]:
 def as_arrow(column: Any) -> Any:
     """A pyarrow array, or None if the column is something else."""
     arrow = column.to_arrow() if hasattr(column, "to_arrow") else column  # polars
+    if type(arrow).__module__.split(".")[0] == "pandas":
+        arrow = arrow_of_pandas(arrow)
     return arrow if type(arrow).__module__.split(".")[0] == "pyarrow" else None
 
 

@@ -17,6 +17,7 @@ from neardup.errors import ConfigError, SchemeError
 from neardup.features.features import Features
 from neardup.features.texts import as_texts
 from neardup.storage.frozen_file import read_frozen, write_frozen
+from neardup.values.checks import check_fields, checked
 
 if TYPE_CHECKING:
     from neardup.features.shingles import TextFeatures
@@ -58,12 +59,24 @@ def in_batches(texts: Texts, size: int = BATCH) -> Iterable[_core.Texts]:
 @dataclass(frozen=True, eq=False)
 class Frequencies:
     """In how many of `documents` documents each feature occurs; hashes ascend. `features` is the scheme of the
-    counted features: the frequencies do not apply to features of another scheme."""
+    counted features: the frequencies do not apply to features of another scheme.
+
+    hashes  the features, uint64
+    counts  in how many documents each of them occurs
+
+    >>> import neardup as nd
+    >>> frequencies = nd.features.Frequencies.count(["a ferry", "a cake"], nd.Words())
+    >>> frequencies.documents, sorted(frequencies.counts.tolist())
+    (2, [1, 1, 2])
+    """
 
     documents: int
     hashes: NDArray[np.uint64] = field(repr=False)
     counts: NDArray[np.uint64] = field(repr=False)
     features: str
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @classmethod
     def count(
@@ -103,12 +116,18 @@ class Idf:
 
     weight = tf * (ln((1 + documents) / (1 + frequency)) + 1), the row then scaled to length 1. tf is the count, its
     logarithm (1 + ln count) or 1.
+
+    >>> import neardup as nd
+    >>> idf = nd.Idf.fit(["the ferry", "the harbour", "the pier"])
+    >>> idf.frequencies.documents
+    3
     """
 
     frequencies: Frequencies
     tf: Counting = "count"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         counting(self.tf)
 
     @classmethod
@@ -171,6 +190,14 @@ class Common:
     """Features that occur in more than `share` of the documents: templates, menus, licence headers.
 
     They are dropped from every document; a document that has nothing else keeps the `floor` least common of them.
+
+    frequencies  the counts that decide which features are common
+
+    >>> import neardup as nd
+    >>> texts = ["menu home about ferry", "menu home about cake", "menu home about rain"]
+    >>> common = nd.features.Common.fit(texts, nd.Words(), share=0.5)
+    >>> nd.Words(common=common).extract(texts).offsets.tolist()
+    [0, 1, 2, 3]
     """
 
     frequencies: Frequencies
@@ -178,6 +205,7 @@ class Common:
     floor: int = 1
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 < self.share <= 1 or self.floor < 1:
             raise ConfigError("Common: share must be in (0, 1] and floor at least 1")
 
@@ -215,8 +243,18 @@ class Common:
         return cls(frequencies, facts["share"], facts["floor"])  # type: ignore[arg-type]
 
 
+@checked
 def weigh(features: Features, weights: Counting | Idf) -> Features:
-    """Compute weights from counts, as extraction does, for features made elsewhere."""
+    """Compute weights from counts, as extraction does, for features made elsewhere.
+
+    weights  "constant", "count", "log" or an Idf
+    raises   ConfigError for other weights, SchemeError if the Idf was fitted on other features
+
+    >>> import neardup as nd
+    >>> counted = nd.Words(weights="count").extract(["a ferry and a cake"])
+    >>> nd.features.weigh(counted, "constant").weights.tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
     tf = weights.tf if isinstance(weights, Idf) else weights
     counting(tf)
     values = features.weights.astype(np.float64)

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import ConfigError
-from neardup.findings.changed import changed_kinds, pair_changes
+from neardup.findings.changes import changed_kinds, pair_changes, pair_template
 from neardup.findings.decided import decided_pairs
-from neardup.findings.decisions import Decisions, read_decisions
+from neardup.findings.decision_log import read_decisions
+from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
 from neardup.findings.passages import shared_words
 from neardup.readers.writers import open_writer
+from neardup.values.checks import checked
 
-__all__ = ["Cluster", "Member", "list_clusters", "write_clusters", "write_pairs"]
+__all__ = ["ListedCluster", "Member", "list_clusters", "write_clusters", "write_pairs"]
 
 _BATCH = 1 << 14
 Order = Literal["size", "borderline", "span", "change", "sample"]
@@ -30,7 +32,8 @@ Order = Literal["size", "borderline", "span", "change", "sample"]
 class Member:
     """A document of a cluster, with its similarity to the keeper (None where only a chain connects them). `words`
     counts its words in passages that the keeper also contains; it is None unless clusters are ordered by "span".
-    `changes` are the kinds of change from the keeper, None for the keeper and where their pair was not stored."""
+    `changes` are the kinds of change from the keeper, None for the keeper and where their pair was not stored;
+    `template` is the share of template in what the two have in common, None where it is not known."""
 
     row: int
     id: str
@@ -38,10 +41,11 @@ class Member:
     kept: bool
     words: int | None = None
     changes: tuple[str, ...] | None = None
+    template: float | None = None
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ListedCluster:
     """A keeper and the documents that are duplicates of it, the least similar last."""
 
     label: int
@@ -55,6 +59,7 @@ class Cluster:
         return min((m.similarity for m in self.members if m.similarity is not None), default=1.0)
 
 
+@checked
 def list_clusters(
     findings: Findings,
     cut: Cut,
@@ -65,13 +70,25 @@ def list_clusters(
     most: int = 20,
     members: int = 50,
     seed: int = 1,
-) -> list[Cluster]:
+) -> list[ListedCluster]:
     """List at most `most` clusters, or the one cluster with the document `containing`.
 
     `order`: the largest first ("size"), those with the least similar member first ("borderline"), those with the member
     that shares most words in passages with its keeper first ("span"), those whose members differ from the keeper in
     title, numbers, names, negation or language first ("change"), or a random "sample". At most `members` of each
     cluster are listed, the most similar first; by "span", those that share most words first.
+
+    findings, cut  a scan, and its clusters at a threshold
+    smallest  the fewest documents of a cluster that is listed
+    seed      of the random sample
+    raises    ConfigError for an unknown order, DataError if there is no document `containing`
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
+    >>> [len(one.members) for one in nd.findings.list_clusters(findings, findings.cut(), most=3)]
+    [4, 4, 3]
     """
     clusters = cut.clusters
     labels, sizes = clusters.sizes()
@@ -100,7 +117,12 @@ def list_clusters(
         telling = changed_kinds(findings, cut)
         labelled = np.zeros(len(findings), np.int64)
         np.maximum.at(labelled, clusters.labels, telling.weight)
-        chosen = labels[np.argsort(-labelled[labels], kind="stable")][:most]
+        # Of clusters with the same kinds of change, those that share most template come first.
+        template = np.zeros(len(findings))
+        dropped = np.flatnonzero(clusters.keeper != np.arange(len(findings)))
+        shares = pair_template(findings, clusters.keeper[dropped], dropped)
+        np.maximum.at(template, clusters.labels[dropped], [share or 0.0 for share in shares])
+        chosen = labels[np.lexsort((-template[labels], -labelled[labels]))][:most]
     elif order == "sample":
         chosen = np.sort(np.random.default_rng(seed).permutation(labels)[:most])
     else:
@@ -123,7 +145,7 @@ def list_clusters(
 
 def _cluster(
     findings: Findings, cut: Cut, rows: NDArray[np.int64], most: int, words: NDArray[np.int64] | None
-) -> Cluster:
+) -> ListedCluster:
     clusters = cut.clusters
     keeper = int(clusters.keeper[rows[0]])
     similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
@@ -135,6 +157,7 @@ def _cluster(
     )
     ids = findings.ids(shown)
     kinds = changed_kinds(findings, cut)
+    template = pair_template(findings, np.full(len(shown), keeper, np.int64), shown)
     members = tuple(
         Member(
             row,
@@ -143,12 +166,16 @@ def _cluster(
             bool(cut.kept[row]),
             None if words is None or words[row] < 0 else int(words[row]),
             kinds.names(row),
+            share,
         )
-        for row, id_, s in zip(shown.tolist(), ids, clusters.similarity[shown].tolist(), strict=True)
+        for row, id_, s, share in zip(
+            shown.tolist(), ids, clusters.similarity[shown].tolist(), template, strict=True
+        )
     )
-    return Cluster(int(clusters.labels[keeper]), members[0].id, members, len(rows))
+    return ListedCluster(int(clusters.labels[keeper]), members[0].id, members, len(rows))
 
 
+@checked
 def write_clusters(
     findings: Findings,
     cut: Cut,
@@ -158,7 +185,21 @@ def write_clusters(
     overwrite: bool = True,
 ) -> int:
     """Write a row for every document in a cluster: its id, cluster, keeper, similarity to the keeper and whether it is
-    kept. The name of the file gives the format: JSONL, CSV, Parquet or XLSX. Returns the number of rows."""
+    kept. The name of the file gives the format: JSONL, CSV, Parquet or XLSX. Returns the number of rows.
+
+    findings, cut  a scan, and its clusters at a threshold
+    path       the file to write
+    overwrite  whether the file may exist
+    raises     ConfigError for an unknown format, DataError if the file cannot be written
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> folder = tempfile.mkdtemp()
+    >>> findings = nd.scan(sample.path(), folder + "/found")
+    >>> nd.findings.write_clusters(findings, findings.cut(), folder + "/clusters.csv")
+    158
+    """
     findings.check_target(path)
     clusters = cut.clusters
     labels, _ = clusters.sizes()
@@ -187,6 +228,7 @@ def _cluster_rows(findings: Findings, cut: Cut, rows: NDArray[np.int64]) -> Iter
             yield {"id": id_, "cluster": label, "keeper": keeper, "similarity": known, "keep": kept}
 
 
+@checked
 def write_pairs(
     findings: Findings,
     path: str | PathLike[str],
@@ -202,6 +244,20 @@ def write_pairs(
     `decisions` change the pairs; by default they are read from the findings folder. Of documents with the same words,
     only the first one appears in near-duplicate pairs; `implied` also writes the pairs of all the others, which can be
     very many.
+
+    path       the file to write
+    format     of the file, where it does not follow from its name
+    overwrite  whether the file may exist
+    returns    the number of pairs
+    raises     ConfigError for an unknown format or a threshold below the floor
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> folder = tempfile.mkdtemp()
+    >>> findings = nd.scan(sample.path(), folder + "/found")
+    >>> nd.findings.write_pairs(findings, folder + "/pairs.csv")
+    121
     """
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
     findings.check_target(path)
@@ -218,8 +274,10 @@ def write_pairs(
                 part = slice(start, start + _BATCH)
                 ids = zip(findings.ids(left[part]), findings.ids(right[part]), strict=True)
                 changes = pair_changes(findings, left[part], right[part])
-                for (a, b), s, c in zip(ids, similarity[part].tolist(), changes, strict=True):
-                    writer.write({"left": a, "right": b, "similarity": s, "changes": c})
+                template = pair_template(findings, left[part], right[part])
+                columns = zip(ids, similarity[part].tolist(), changes, template, strict=True)
+                for (a, b), s, c, t in columns:
+                    writer.write({"left": a, "right": b, "similarity": s, "changes": c, "template": t})
         return writer.rows
 
 

@@ -19,17 +19,20 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
 from neardup.clusters.keepers import Keep
-from neardup.clusters.protect import Guard, Held, held_pairs
+from neardup.clusters.protect import Guard, GuardedPairs, held_pairs
 from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
-from neardup.findings.decisions import Decisions, read_decisions
+from neardup.findings.decision_log import read_decisions
+from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
+from neardup.values.checks import checked
 
 __all__ = ["decided_cut", "decided_pairs"]
 
 Rows = NDArray[np.int64]
 
 
+@checked
 def decided_cut(
     findings: Findings,
     threshold: float | None = None,
@@ -39,7 +42,19 @@ def decided_cut(
     rank: Rows | None = None,
     protect: tuple[Guard, ...] | None = None,
 ) -> Cut:
-    """Clusters and kept documents at a threshold, with decisions applied; by default those in the findings folder."""
+    """Clusters and kept documents at a threshold, with decisions applied; by default those in the findings folder.
+
+    keep, rank  which document of a cluster is kept: a policy, or a number for each row (the smallest is the best)
+    protect     the guards that keep documents; by default as in the config of the scan
+    raises      ConfigError if `threshold` is below the floor of the scan
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
+    >>> int(nd.findings.decided_cut(findings, threshold=0.9).kept.sum())
+    243
+    """
     decisions = read_decisions(findings) if decisions is None else decisions
     if not len(decisions):
         return findings.cut(threshold, keep, rank=rank, protect=protect)
@@ -49,7 +64,7 @@ def decided_cut(
     guards = findings.config.protect if protect is None else protect
     held = None
     if guards:
-        held = held_pairs(findings.pairs, findings.changes, guards, findings.first, ranked)
+        held = held_pairs(findings.pairs, findings.changes_for(guards), guards, findings.first, ranked)
         held = _undecided(findings, decisions, held, at)
     made = select(
         decided_pairs(findings, decisions, at, held),
@@ -77,17 +92,19 @@ def _isolated(clusters: Clusters, rows: Rows) -> Clusters:
     return Clusters(labels[keeper], keeper, similarity)
 
 
-def _undecided(findings: Findings, decisions: Decisions, held: Held, threshold: float) -> Held:
+def _undecided(
+    findings: Findings, decisions: Decisions, held: GuardedPairs, threshold: float
+) -> GuardedPairs:
     """The held pairs from this threshold up that no person has decided."""
     first, rows = findings.first, len(findings)
     decided = {tuple(sorted((int(first[d.left_row]), int(first[d.right_row])))) for d in decisions}
     keys = np.array([a * rows + b for a, b in decided], np.int64)
     out = np.isin(held.pairs.left * rows + held.pairs.right, keys) | (held.pairs.similarity < threshold)
-    return Held(held.pairs, np.where(out, 0, held.reasons).astype(np.uint8))
+    return GuardedPairs(held.pairs, np.where(out, 0, held.reasons).astype(np.uint8))
 
 
 def decided_pairs(
-    findings: Findings, decisions: Decisions, threshold: float, held: Held | None = None
+    findings: Findings, decisions: Decisions, threshold: float, held: GuardedPairs | None = None
 ) -> Pairs:
     """The pairs that count: similar enough and not held by a guard, or accepted, and not rejected. A decision also
     holds for all documents with the same words."""

@@ -1,47 +1,28 @@
-"""Decisions of a person about pairs of scanned documents: the log in the findings folder, and its final state.
+"""Decisions of a person about pairs of scanned documents: one line of the log, and the final state of all lines.
 
 docs/reference/format.md, "Decisions", describes the file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import numpy as np
+from neardup.errors import FormatError
+from neardup.storage.checked_json import parse_checked
 
-from neardup.errors import ConfigError, DataError, FormatError
-from neardup.findings.folder import Findings
-from neardup.storage.atomic_file import sync_folder, write_at
-from neardup.storage.checked_json import checked_json, parse_checked
-from neardup.storage.lock import FileLock
-from neardup.values.wording import printable
+__all__ = ["Decision", "Decisions", "How", "Kind", "decided_labels", "is_log", "parse_decision"]
 
-__all__ = [
-    "DECISIONS",
-    "Decision",
-    "DecisionLog",
-    "Decisions",
-    "FindingsReplaced",
-    "decided_labels",
-    "is_log",
-    "read_decisions",
-]
-
-DECISIONS = "decisions.jsonl"
-Kind = Literal["accept", "reject", "keep", "clear"]
+Kind = Literal["accept", "reject", "keep", "unsure", "clear"]
+How = Literal["one", "bulk", "model"]
 _NAMES = {
-    "sequence", "time", "decision", "left", "right", "label", "similarity", "left_row", "right_row", "documents"
+    "sequence", "time", "decision", "left", "right", "label", "similarity", "left_row", "right_row", "documents",
+    "name", "note", "how",
 }  # fmt: skip
-_END = re.compile(rb'"checksum": "[0-9a-f]{32}"\}.\Z', re.DOTALL)
-LABELS: dict[str, int | None] = {"accept": 1, "reject": 0, "keep": None, "clear": None}
+LABELS: dict[str, int | None] = {"accept": 1, "reject": 0, "keep": None, "unsure": None, "clear": None}
 
 
 @dataclass(frozen=True)
@@ -50,6 +31,24 @@ class Decision:
 
     accept  they are duplicates                    keep   left is kept, and right is dropped as its duplicate
     reject  they are not, and right is also kept   clear  earlier decisions about them are removed
+    unsure  a mark to come back to; it changes nothing else
+
+    `name` says who decided and `note` why, if they said so. `how` is "one" for a pair that a person looked at, "bulk"
+    for a whole selection, "model" for a proposal of the learned model that a person accepted.
+
+    sequence             the number of the decision, from 1
+    time                 when it was made, ISO 8601 in UTC
+    left_row, right_row  the rows of the two documents in the scan
+    similarity           what the person saw, or None
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
+    >>> log = nd.findings.DecisionLog(findings)
+    >>> decision = log.add("reject", findings.row_of("page-208"), findings.row_of("page-038"))
+    >>> decision.decision, decision.left, decision.right
+    ('reject', 'page-208', 'page-038')
     """
 
     sequence: int
@@ -60,6 +59,9 @@ class Decision:
     left_row: int
     right_row: int
     similarity: float | None
+    name: str = ""
+    note: str = ""
+    how: How = "one"
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -82,21 +84,40 @@ class Decision:
             "similarity": self.similarity,
             "left_row": self.left_row,
             "right_row": self.right_row,
+            **{name: value for name, value in (("name", self.name), ("note", self.note)) if value},
+            **({"how": self.how} if self.how != "one" else {}),
         }
 
 
 @dataclass
 class Decisions:
-    """The decisions in force: `pairs` has the accepted and rejected pairs, `choices` the chosen keepers. Both have one
-    decision for each pair of rows, the latest decision last."""
+    """The decisions in force: `pairs` has the accepted and rejected pairs, `choices` the chosen keepers, `marks` the
+    pairs that a person was unsure about and has not decided since. Each has one decision for each pair of rows, the
+    latest decision last. Marks change nothing, so they are not counted.
+
+    revision  how many lines of the log were read; it grows with every decision
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
+    >>> decisions = nd.findings.read_decisions(findings)
+    >>> decisions.revision, len(decisions.pairs)
+    (0, 0)
+    """
 
     revision: int = 0
     pairs: dict[tuple[int, int], Decision] = field(default_factory=dict)
     choices: dict[tuple[int, int], Decision] = field(default_factory=dict)
+    marks: dict[tuple[int, int], Decision] = field(default_factory=dict)
 
     def add(self, decision: Decision) -> None:
         """The last decision about a pair counts. A document is a chosen keeper until another one is chosen over it."""
         self.revision = decision.sequence
+        self.marks.pop(decision.pair, None)
+        if decision.decision == "unsure":
+            self.marks[decision.pair] = decision
+            return
         if decision.decision in ("accept", "reject"):
             self.pairs[decision.pair] = decision
             if decision.decision == "reject":
@@ -137,176 +158,6 @@ class Decisions:
         return [decision for decision in self if decision.decision == kind]
 
 
-class FindingsReplaced(DataError):
-    """The findings were replaced by those of another scan while they were open."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path}: another scan has replaced these findings. Nothing was saved. Reload the page, or open the "
-            "findings again."
-        )
-
-
-class DecisionLog:
-    """The log of one findings folder. New lines are read as the log grows; lines are appended under a lock.
-
-    A decision is on disk before `add` returns. Any number of processes may have the same log open; each sees the
-    decisions of the others when it next reads or writes. A crash can leave an incomplete last line, which was never
-    confirmed: it is ignored, and the next decision overwrites it.
-    """
-
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
-        self.path = findings.path / DECISIONS
-        self.decisions = Decisions()
-        self._identity = identity(findings)
-        self._read = 0  # bytes
-        self._lines = 0
-        self._last = b""  # the last line read: shows whether the file is still the same
-
-    def refresh(self) -> Decisions:
-        """Read new lines of the log and return the decisions in force."""
-        try:
-            with open(self.path, "rb") as file:
-                self._take(file.fileno())
-        except FileNotFoundError:
-            self._start_over()
-        return self.decisions
-
-    def _start_over(self) -> None:
-        """Forget what was read: the log was moved away or replaced by another one."""
-        if self._read:
-            self.decisions, self._read, self._lines, self._last = Decisions(), 0, 0, b""
-
-    def add(self, kind: Kind, left: int, right: int, similarity: float | None = None) -> Decision:
-        """Add a decision about two rows; it is safely on disk when this returns."""
-        if kind not in get_args(Kind):
-            raise ConfigError(f"a decision is {', '.join(get_args(Kind))}, not {kind!r}")
-        for row in (left, right):
-            if not 0 <= row < len(self.findings):
-                raise DataError(f"{self.findings.path}: there is no row {row}")
-        if left == right:
-            raise DataError("a decision is about two different documents")
-        if kind == "keep" and left >= self.findings.reference > right:
-            raise DataError("a reference document is always kept; no other document can be chosen over it")
-        names = self.findings.ids(np.array([left, right]))
-        for row, name in zip((left, right), names, strict=True):
-            if kind != "clear" and self.findings.filtered[row]:
-                raise DataError(
-                    f"{printable(name)}: was left out by a filter, so there is nothing to decide about it"
-                )
-        with self._locked() as lock:
-            if self.findings.replaced():
-                raise FindingsReplaced(self.findings.path)
-            handle = lock.handle
-            self._take(handle)
-            time = datetime.now(UTC).isoformat(timespec="milliseconds")
-            sequence = self.decisions.revision + 1
-            made = Decision(sequence, time, kind, names[0], names[1], left, right, similarity)
-            record = made.to_json() | {"documents": self._identity}
-            line = checked_json(record, indent=None) + b"\n"
-            os.ftruncate(handle, self._read)  # remove an incomplete line that a crash left
-            write_at(handle, line, self._read)
-            os.fsync(handle)
-            if self._read == 0:
-                sync_folder(self.path.parent)
-            self._read += len(line)
-            self._lines += 1
-            self._last = line
-            self.decisions.add(made)
-            return made
-
-    def _locked(self) -> FileLock:
-        """The lock on the log; `set_aside` may have moved the file while this waited."""
-        while True:
-            lock = FileLock(self.path)
-            if lock.holds():
-                return lock
-            lock.release()
-
-    def set_aside(self) -> Path | None:
-        """Move the log away if its decisions are about other documents, so that it never blocks these findings.
-        Returns its new place."""
-        if not self.path.exists():
-            return None
-        with self._locked() as lock:
-            try:
-                self._take(lock.handle)
-                return None
-            except FormatError:
-                return (
-                    None  # damaged, maybe about these documents: whoever reads it gets an error that says so
-                )
-            except DataError:
-                number = 1
-                while (target := self.path.with_name(f"decisions-{number}.jsonl")).exists():
-                    number += 1
-                self.path.rename(target)
-                sync_folder(self.path.parent)
-                return target
-
-    def _take(self, handle: int) -> None:
-        """Read the complete lines added since the last read; if one of them is damaged, none is taken."""
-        size = os.fstat(handle).st_size
-        if os.pread(handle, len(self._last), self._read - len(self._last)) != self._last:
-            self._start_over()
-        data = b""
-        while self._read + len(data) < size:
-            part = os.pread(handle, size - self._read - len(data), self._read + len(data))
-            if not part:
-                break
-            data += part
-        whole = data[: data.rfind(b"\n") + 1]
-        if _END.search(data, len(whole)):
-            # A crash leaves the beginning of a line; behind a whole one only damage leaves another byte than its end.
-            last = self._lines + whole.count(b"\n") + 1
-            raise FormatError(self.path, f"the end of line {last}", "another byte")
-        taken = []
-        for number, line in enumerate(whole.split(b"\n")[:-1], self._lines + 1):
-            decision, documents = _parsed(line, self.path, number)
-            if (
-                documents != self._identity
-                or decision.pair[0] < 0
-                or decision.pair[1] >= len(self.findings)
-                or self.findings.ids(np.array([decision.left_row, decision.right_row]))
-                != [decision.left, decision.right]
-            ):
-                raise self._foreign(number)
-            taken.append(decision)
-        for decision in taken:
-            self.decisions.add(decision)
-        self._read += len(whole)
-        self._lines += len(taken)
-        self._last = whole[whole.rfind(b"\n", 0, -1) + 1 :] or self._last
-
-    def _foreign(self, line: int) -> DataError:
-        return DataError(
-            f"{self.path}, line {line}: this decision is about other documents than these findings hold; move the "
-            "file away to start over (apply, dedup, clusters, explain and report can ignore it with --no-decisions)"
-        )
-
-
-def read_decisions(findings: Findings) -> Decisions:
-    """The decisions in force for these findings; none if there is no log yet."""
-    return DecisionLog(findings).refresh()
-
-
-def identity(findings: Findings) -> str:
-    """A digest of which documents were scanned, as 16 hexadecimal digits. It does not depend on the settings, so that
-    decisions stay valid for another scan of the same documents."""
-    manifest = findings.manifest
-    counts = manifest["counts"]
-    what = [
-        [
-            [entry["name"], entry["bytes"], entry.get("digest") or entry["sha256"]]
-            for entry in manifest["inputs"]
-        ],
-        manifest["columns"],
-        [counts["documents"], counts["reference"]],
-    ]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
-
-
 def is_log(path: Path) -> bool:
     """Whether a file is a log of decisions or an export of one, and not another kind of table."""
     try:
@@ -321,7 +172,7 @@ def decided_labels(path: Path) -> list[tuple[str, str, float]]:
     """Pairs that were accepted (1) or rejected (0), by the last decision about each; `path` is a log or an export."""
     decisions = Decisions()
     for number, line in enumerate(_whole_lines(path), 1):
-        decisions.add(_parsed(line, path, number)[0])
+        decisions.add(parse_decision(line, path, number)[0])
     return [(d.left, d.right, float(d.label)) for d in decisions if d.label is not None]
 
 
@@ -330,7 +181,7 @@ def _whole_lines(path: Path) -> Iterable[bytes]:
     return data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
 
 
-def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
+def parse_decision(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
     try:
         record, checked = parse_checked(line, path, "a decision")
         if not checked and not record.keys() <= _NAMES:
@@ -345,8 +196,12 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
             int(record["left_row"]),
             int(record["right_row"]),
             None if similarity is None else float(similarity),
+            str(record.get("name", "")),
+            str(record.get("note", "")),
+            record.get("how", "one"),
         )
-        if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
+        known = decision.decision in get_args(Kind) and decision.how in get_args(How)
+        if not known or decision.left_row == decision.right_row:
             raise ValueError
         return decision, str(record.get("documents"))
     except (ValueError, KeyError, TypeError, OverflowError):

@@ -18,17 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
-from neardup.clusters.protect import Guard
+from neardup.clusters.protect import BRIEF, Guard
 from neardup.clusters.selection import Cut, select
-from neardup.compare.changes import Counts
+from neardup.compare.changes import COLUMNS, Counts, is_brief
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.findings.changes import describe_stored, read_changes
+from neardup.findings.changes import StoredTexts, describe_stored, read_changes, read_template
 from neardup.findings.manifest import MANIFEST, read_manifest
+from neardup.findings.reread import fields_again
+from neardup.pipeline.template_shares import Recurring, template_features, template_shares
 from neardup.storage.column_file import ColumnFile
 from neardup.storage.output import check_outputs, is_stream
+from neardup.values.checks import checked
+from neardup.values.distinct import distinct
 from neardup.values.wording import counted
 
 __all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "Findings", "Place"]
@@ -59,21 +63,34 @@ def scan_id(path: Path) -> str:
 
 
 class Findings:
-    """The output of a scan. Opening it reads the manifest; columns are read and checked when they are first used."""
+    r"""The output of a scan. Opening it reads the manifest, unless that is given because it is still to be written;
+    columns are read and checked when they are first used.
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    >>> import pathlib, tempfile
+    >>> import neardup as nd
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pages.csv").write_text("id,text\na,The ferry leaves at eight!\nb,the ferry leaves at eight\n")
+    >>> _ = nd.scan(folder / "pages.csv", folder / "found")
+    >>> len(nd.Findings(folder / "found"))
+    2
+    """
+
+    @checked
+    def __init__(self, path: str | PathLike[str], manifest: dict[str, Any] | None = None) -> None:
         self.path = Path(path)
-        manifest = self.path / MANIFEST
-        if not manifest.exists():
-            if (self.path / "work").exists():
-                raise DataError(f"{self.path}: the scan was not finished; run it again to resume it")
-            raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
+        if manifest is None:
+            if not (self.path / MANIFEST).exists():
+                if (self.path / "work").exists():
+                    raise DataError(f"{self.path}: the scan was not finished; run it again to resume it")
+                raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
+            manifest = read_manifest(self.path / MANIFEST)
         self.scan_id = scan_id(self.path)
-        self.manifest: dict[str, Any] = read_manifest(manifest)
+        self.manifest = manifest
         # Earlier versions had no guards: their findings are cut as they were.
-        self.config = Config.from_plain({"protect": [], **self.manifest["config"]}, str(manifest))
+        self.config = Config.from_plain({"protect": [], **self.manifest["config"]}, str(self.path / MANIFEST))
         self._files: dict[str, ColumnFile] = {}
-        self._fields: dict[tuple[str | None, str | None], _Fields] = {}
+        self._fields: dict[tuple[str | None, str | None, bool], _Fields] = {}
+        self._cut: tuple[tuple[float, Keep, tuple[Guard, ...]], Cut] | None = None  # the last one
 
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
@@ -152,6 +169,17 @@ class Findings:
         if (first > np.arange(len(first))).any() or (first[first] != first).any():
             raise self._files[DOCUMENTS].damage("first rows that come first", "others")
         return first
+
+    @cached_property
+    def same_text(self) -> Rows | None:
+        """For each row, the first row that has the very same text, byte by byte; None in findings of Spark and of
+        earlier versions, where that is not known."""
+        if not self._open(DOCUMENTS).has("sametext"):
+            return None
+        same: Rows = self._documents("sametext", "<i8", len(self))
+        if (same > np.arange(len(same))).any() or (self.first[same] != self.first).any():
+            raise self._files[DOCUMENTS].damage("first rows of a text that come first", "others")
+        return same
 
     @cached_property
     def tokens(self) -> Rows:
@@ -238,10 +266,55 @@ class Findings:
         return Pairs(left, right, score)
 
     @cached_property
+    def _changes(self) -> Counts | None:
+        """What the scan stored of `changes`; some pairs may be compared by title and language alone."""
+        return read_changes(self._open(PAIRS), len(self.pairs))
+
+    @cached_property
     def changes(self) -> Counts:
         """What differs in each of `pairs`: a row of `compare.changes.COLUMNS`."""
-        stored = read_changes(self._open(PAIRS), len(self.pairs))
-        return describe_stored(self._open(TEXTS), self.pairs) if stored is None else stored
+        return self.changes_at(np.arange(len(self.pairs)))
+
+    def changes_at(self, places: Rows) -> Counts:
+        """The same for some of the pairs. What the scan did not compare is computed from the stored texts."""
+        if self._changes is None:
+            found, missing = np.zeros((len(places), len(COLUMNS)), np.uint16), np.arange(len(places))
+        else:
+            found = self._changes[places]
+            missing = np.flatnonzero(is_brief(found))
+        if len(missing):
+            at, pairs = places[missing], self.pairs
+            some = Pairs(pairs.left[at], pairs.right[at], pairs.similarity[at])
+            found[missing] = describe_stored(self._open(TEXTS), some)
+        return found
+
+    def changes_for(self, guards: tuple[Guard, ...]) -> Counts | None:
+        """What these guards look at in each of `pairs`; None if there are no guards."""
+        if not guards:
+            return None
+        enough = self._changes is not None and BRIEF.issuperset(guards)
+        return self._changes if enough else self.changes
+
+    def template_at(self, places: Rows) -> NDArray[np.float64]:
+        """For some of `pairs` the share of template in what their documents have in common; NaN where it is not known:
+        a source of fewer than 100 documents, a run on Spark, findings of an earlier version."""
+        recurring = self._template
+        if not recurring or not len(places):
+            return np.full(len(places), np.nan)
+        texts = StoredTexts.of(self._open(TEXTS))
+        features = template_features(self.config.shown)
+        return template_shares(
+            self.pairs.left[places],
+            self.pairs.right[places],
+            self.sources,
+            recurring,
+            texts.sizes,
+            lambda rows: features.extract(texts.fetch(rows)),
+        )
+
+    @cached_property
+    def _template(self) -> Recurring:
+        return read_template(self._open(PAIRS))
 
     def check_target(self, path: str | PathLike[str]) -> None:
         """ConfigError if writing to this file would change an input, a reference or these findings."""
@@ -274,14 +347,13 @@ class Findings:
         """The value of each row that a policy ranks by, and its source, as a place in the names. What the scan did not
         keep is read from the inputs, once."""
         own = self.config.keep
-        if keep.source in (own.source, None) and keep.score in (own.score, None):
+        same = keep.score is None or (keep.score, keep.dates) == (own.score, own.dates)
+        if keep.source in (own.source, None) and same:
             if keep.source is None and own.source is not None:
                 return self.scores, self.files, self.file_names
             return self.scores, self.sources, self.source_names
-        wanted = (keep.source, keep.score)
+        wanted = (keep.source, keep.score, keep.dates)
         if wanted not in self._fields:
-            from neardup.findings.reread import fields_again
-
             self._fields[wanted] = fields_again(self, keep)
         return self._fields[wanted]
 
@@ -307,6 +379,8 @@ class Findings:
         keep = keep or self.config.keep
         guards = self.config.protect if protect is None else protect
         at = self.check_threshold(self.threshold if threshold is None else threshold)
+        if rank is None and self._cut is not None and self._cut[0] == (at, keep, guards):
+            return self._cut[1]
         made = select(
             self.pairs,
             self.first,
@@ -318,9 +392,12 @@ class Findings:
             reference=self.reference,
             languages=self.languages,
             guards=guards,
-            changes=self.changes if guards else None,
+            changes=self.changes_for(guards),
         )
-        return replace(made, kept=made.kept & (self.filtered == 0))
+        made = replace(made, kept=made.kept & (self.filtered == 0))
+        if rank is None:
+            self._cut = (at, keep, guards), made
+        return made
 
     def text(self, row: int) -> str:
         """The text of a document that is in a pair or has the words of another; other texts were not stored."""
@@ -374,6 +451,6 @@ class Findings:
     def check_inputs(self) -> None:
         """FormatError unless every scanned document has its input; one that has none would be left out of an output."""
         names, known = self.file_names, {entry["name"] for entry in self.manifest["inputs"]}
-        for place in np.unique(self.files[self.reference :]).tolist():
+        for place in distinct(self.files[self.reference :]).tolist():
             if names[place] not in known:
                 raise FormatError(self.path / MANIFEST, f"an input named {names[place]}", "none")

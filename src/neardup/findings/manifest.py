@@ -34,6 +34,7 @@ _OTHERS = {
     "threads",
     "memory",
     "account",
+    "search",
 }
 _NUMBERS = {
     "documents",
@@ -94,10 +95,43 @@ def _check_parts(manifest: dict[str, Any], wrong: Wrong) -> None:
         raise wrong("limits that are whole numbers", manifest["limits"])
     if not {"text", "id"} <= manifest["columns"].keys():
         raise wrong("the names of columns", manifest["columns"])
-    if not isinstance(manifest.get("account", {}), dict) or not isinstance(
-        manifest.get("against") or [], list
-    ):
-        raise wrong("an account and a list of references", manifest.get("account"))
+    if not isinstance(manifest.get("search", {}), dict):
+        raise wrong("a report of the search", manifest["search"])
+    if not isinstance(manifest.get("against") or [], list):
+        raise wrong("a list of references", manifest["against"])
+    account = manifest.get("account", {})
+    if account != {} and not _adds_up(account, manifest["counts"]["documents"]):
+        raise wrong("an account that adds up", account)
+
+
+def _adds_up(account: Any, documents: int) -> bool:
+    """Whether the account has its parts, and its sums are right."""
+    try:
+        files, rows, notes = account["files"], account["rows"], account["notes"]
+        outcome = account.get("documents", {"read": documents, "kept": documents})
+        sums = (
+            (files["found"], [files["read"], *files["skipped"].values()]),
+            (rows["read"], [rows["documents"], *rows["rejected"].values(), *rows["passed_over"].values()]),
+            (rows["documents"], [outcome["read"]]),
+            (
+                outcome["read"],
+                [outcome[name] for name in ("kept", "exact", "near") if name in outcome]
+                + list(outcome.get("filtered", {}).values()),
+            ),
+        )
+        names = [name for listed in files["examples"].values() for name in listed]
+        names += [one[part] for one in account["reasons"] for part in ("file", "reason", "detail")]
+        names += [one for shape in account["shapes"].items() for one in shape]
+        places = [one["row"] for one in account["reasons"] if one["row"] is not None]
+        numbers = [number for whole, parts in sums for number in (whole, *parts)] + [*notes.values(), *places]
+    except (KeyError, TypeError, AttributeError):
+        return False
+    return (
+        all(map(_number, numbers))
+        and all(isinstance(name, str) for name in names)
+        and all(whole == sum(parts) for whole, parts in sums)
+        and outcome["read"] == documents
+    )
 
 
 def _check_files(manifest: dict[str, Any], wrong: Wrong) -> None:

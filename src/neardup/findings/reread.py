@@ -1,17 +1,16 @@
-"""The inputs of a scan, read once more; an input that changed since the scan is an error."""
+"""The inputs of a scan, read again; an input that changed since the scan is an error."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.clusters.keepers import Keep, field_value
+from neardup.clusters.keepers import Keep
 from neardup.errors import ConfigError, DataError
-from neardup.findings.folder import Findings
 from neardup.progress import Progress
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
@@ -19,27 +18,53 @@ from neardup.readers.limits import Limits
 from neardup.readers.reader import Reader, read_again
 from neardup.values.wording import counted
 
-__all__ = ["ReadAgain", "check_unchanged", "fields_again"]
+if TYPE_CHECKING:
+    from neardup.findings.folder import Findings
+
+__all__ = ["ReadAgain", "check_unchanged", "fields_again", "input_change", "input_reader"]
+
+_CHANGED = "has changed since it was scanned"
 
 
 def check_unchanged(findings: Findings) -> None:
     """Compare file sizes before anything is read; the digests are compared while the inputs are read."""
     for entry in findings.manifest["inputs"]:
-        path = entry["path"]
-        if "://" in path:
-            continue
-        if not os.path.exists(path):
-            raise DataError(f"{path}: was scanned, but no longer exists; nothing was written")
-        if os.path.getsize(path) != entry["bytes"]:
-            raise _changed(path)
+        if (change := input_change(entry)) is not None:
+            raise DataError(f"{entry['path']}: {change}; nothing was written. Scan again.")
 
 
-def _changed(path: str) -> DataError:
-    return DataError(f"{path}: has changed since it was scanned; nothing was written. Scan again.")
+def input_change(entry: Mapping[str, Any]) -> str | None:
+    """How an input differs from the scanned one, by its size; None if it does not, or is not on this machine."""
+    if "://" in entry["path"]:
+        return None
+    try:
+        same = os.path.getsize(entry["path"]) == entry["bytes"]
+    except OSError:
+        return "no longer exists"
+    return None if same else _CHANGED
+
+
+def input_reader(findings: Findings, entry: Mapping[str, Any], before: Layout | None = None) -> Reader:
+    """A reader of one input as the scan read it."""
+    columns = findings.manifest["columns"]
+    reader = read_again(
+        entry["path"],
+        entry["name"],
+        entry["format"],
+        text=columns["text"],
+        id=columns["id"],
+        encoding=columns.get("encoding"),
+        delimiter=columns.get("delimiter"),
+        limits=Limits(**findings.manifest["limits"]),
+        before=before,
+    )
+    if findings.config.vectors is not None:
+        reader.show_vectors(findings.config.vectors.column)
+    return reader
 
 
 class ReadAgain:
-    """Reads the inputs of a scan once more, in the order of the scan."""
+    """Reads the inputs of a scan again, in the order of the scan."""
 
     def __init__(self, findings: Findings, progress: Progress | None = None) -> None:
         self._findings, self._progress = findings, progress or Progress()
@@ -69,18 +94,7 @@ class ReadAgain:
 
     def reader(self, entry: dict[str, Any]) -> Reader:
         """A reader of one input as the scan read it, which digests what it reads."""
-        columns = self._findings.manifest["columns"]
-        reader = read_again(
-            entry["path"],
-            entry["name"],
-            entry["format"],
-            text=columns["text"],
-            id=columns["id"],
-            encoding=columns.get("encoding"),
-            delimiter=columns.get("delimiter"),
-            limits=Limits(**self._findings.manifest["limits"]),
-            before=self._layout,
-        )
+        reader = input_reader(self._findings, entry, self._layout)
         # Findings of earlier versions have the SHA-256 alone.
         reader.digesting, reader.sha256 = True, entry.get("digest") is None and entry["sha256"] is not None
         return reader
@@ -103,7 +117,7 @@ class ReadAgain:
         else:
             same = entry["sha256"] is None or (found is not None and found.sha256 == entry["sha256"])
         if not same:
-            raise _changed(entry["path"])
+            raise DataError(f"{entry['path']}: {_CHANGED}; nothing was written. Scan again.")
         if lost:
             raise DataError(
                 f"{entry['path']}: {counted(lost, 'document')} could not be read again; nothing was written"
@@ -127,7 +141,7 @@ def fields_again(findings: Findings, keep: Keep) -> tuple[NDArray[np.float64], N
     for entry in findings.manifest["inputs"]:
         for _, document, row, _ in again.documents(entry):
             if keep.score is not None:
-                values[row] = field_value(document.meta.get(keep.score))
+                values[row] = keep.value_of(document.meta)
             if new_source:
                 sources[row] = place.setdefault(keep.source_of(document.meta), len(place))
     return values, sources, list(place)

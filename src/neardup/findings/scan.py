@@ -6,48 +6,53 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError, UnreadableInput
-from neardup.findings.decisions import DecisionLog
-from neardup.findings.folder import MANIFEST, Findings
+from neardup.findings.decision_log import DecisionLog
+from neardup.findings.folder import DOCUMENTS, MANIFEST, PAIRS, TEXTS, Findings
 from neardup.findings.lock import alone, make_folder
-from neardup.findings.writer import Origin, write_findings
-from neardup.pipeline.batches import Incoming
+from neardup.findings.references import SHARDS, kept_shards, reference_documents
+from neardup.findings.writer import Origin, rows_with_texts, write_findings, write_texts
+from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.drawn_seed import sample_of_files, seed_of
-from neardup.pipeline.fit import Prepared, needs_corpus
-from neardup.pipeline.inputs import of_reader
-from neardup.pipeline.pairs import Room
+from neardup.pipeline.inputs import of_reader, text_or_vectors
+from neardup.pipeline.pairs import FoundPairs, Room
 from neardup.pipeline.run import Run
-from neardup.pipeline.sharder import SHARD_SCHEME
-from neardup.pipeline.shards import FileShard, Shard
+from neardup.pipeline.shards import Shard
 from neardup.progress import Progress
-from neardup.readers.account import TOLERATED, Account, Reason
-from neardup.readers.ahead import Work
+from neardup.readers.account import TOLERATED, Account
 from neardup.readers.limits import Limits
 from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
-from neardup.readers.text_block import TextBlock
-from neardup.storage.atomic_file import sync_folder
+from neardup.storage.atomic_file import sweep, sync_folder
 from neardup.storage.checked_json import read_checked, write_checked
+from neardup.values.checks import checked
 from neardup.values.seeds import Seed
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 from neardup.version import __version__
 
-__all__ = ["REJECTS", "scan"]
+__all__ = ["REJECTS", "file_identity", "read_corpus", "reading_columns", "scan", "write_run"]
 
-REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
+REJECTS, WORK = "documents.rejects.jsonl", "work"
 _SMALLEST_MEMORY = 64 << 20
+SECOND_OPINIONS = "pages were read by trafilatura: their main content holds under 30% of their words"
 WHOLE_PAGES = "pages were read whole: their main content holds under 30% of their words"
 
 
+@checked
 def scan(
     inputs: str | PathLike[str] | Sequence[str | PathLike[str]],
     out: str | PathLike[str],
@@ -75,7 +80,7 @@ def scan(
     sha256: bool = False,
     progress: Progress | None = None,
 ) -> Findings:
-    """Find the duplicates in files and write the findings to the folder `out`; nothing else is changed.
+    r"""Find the duplicates in files and write the findings to the folder `out`; nothing else is changed.
 
     A scan uses about `memory`, plus some 100 bytes per document. Documents that cannot be read are listed in
     `documents.rejects.jsonl` in the folder. `against` names corpora, or findings of a `reusable` scan with the same
@@ -86,17 +91,39 @@ def scan(
 
     Raises UnreadableInput if nothing can be read, or if more than the share `allow_rejects` of the rows is rejected
     (with `strict`, any row).
+
+    text, id     the columns of the text and of the ids, where they are not obvious
+    format, encoding, delimiter  of the files, where they are not recognised
+    include, exclude, ext, hidden, no_ignore  which files of folders are read, as in `read`
+    limits       the largest sizes that are read, in bytes; see Limits
+    threads      from 1 up; the result is the same for any number
+    shard_bytes  the size of a piece of work, in bytes; chosen by default
+    progress     a Progress that is informed of each stage; by default nothing is shown
+    returns      the Findings in the folder
+
+    >>> import pathlib, tempfile
+    >>> import neardup as nd
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pages.csv").write_text("id,text\na,The ferry leaves at eight!\nb,the ferry leaves at eight\n")
+    >>> nd.scan(folder / "pages.csv", folder / "found").cut().kept.tolist()
+    [True, False]
     """
     run = _Run(
         [inputs] if isinstance(inputs, str | PathLike) else list(inputs),
         Path(out),
         config or Config(),
-        {
-            "text": text if text is None or isinstance(text, str) else list(text),
-            "id": id,
-            "format": format,
-            **given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter),
-        },
+        reading_columns(
+            text=text,
+            id=id,
+            format=format,
+            include=include,
+            exclude=exclude,
+            ext=ext,
+            hidden=hidden,
+            no_ignore=no_ignore,
+            encoding=encoding,
+            delimiter=delimiter,
+        ),
         limits or Limits.within(parse_size(memory)),
         [os.fspath(place) for place in against],
         max(_SMALLEST_MEMORY, parse_size(memory)),
@@ -145,6 +172,7 @@ class _Run:
         self.inputs, self.folder, self.config = inputs, folder, config
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
+        columns["text"] = text_or_vectors(config, columns["text"], lambda: self._reader(inputs, None))
         self.reader = self._reader(inputs, None)
         # Few shards, for each is opened and read many times; but some, so that a scan that was stopped can resume.
         share = (self.reader.bytes_total or 0) // 8
@@ -162,21 +190,24 @@ class _Run:
                 raise ConfigError(f"{folder}: holds some of the inputs; name an --out that holds none")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
-        return read(
+        reader = read(
             place,
             rejects=rejects,
             limits=self.limits,
-            columns=list(self.config.keep.fields),
+            columns=list(self.config.fields),
             **self.columns,
         )
+        if self.config.vectors is not None:
+            reader.show_vectors(self.config.vectors.column)
+        return reader
 
     def begin(self, overwrite: bool | Literal["finished"]) -> None:
         """Make sure that the folder is empty or holds an earlier part of this same scan."""
         # Settings that do not change the findings are left out: a scan may resume with other values of them.
         identity = {
-            "inputs": [_identity(source) for source in self.reader.files or ()],
+            "inputs": [file_identity(source) for source in self.reader.files or ()],
             "against": self.against,
-            "references": [_identity(source) for files in self.references for source in files],
+            "references": [file_identity(source) for files in self.references for source in files],
             "columns": self.columns,
             "limits": asdict(self.limits),
             "config": self.config.to_plain(),
@@ -197,11 +228,13 @@ class _Run:
         if (self.folder / MANIFEST).exists():
             raise ConfigError(
                 f"{self.folder}: already contains findings; name another --out, or add --overwrite"
-            )
+            ).with_options("--overwrite")
         if other:
             raise ConfigError(
                 f"{self.folder}: contains an unfinished scan of other inputs or settings; add --overwrite to delete it"
-            )
+            ).with_options("--overwrite")
+        for name in (REJECTS, MANIFEST, DOCUMENTS, PAIRS, TEXTS):
+            sweep(self.folder / name)  # what a scan that was killed left of them
         self.work.mkdir(exist_ok=True)
         if not marker.exists():
             seed = self._seed()
@@ -240,21 +273,11 @@ class _Run:
         self._read_references(run)
         run.end_reference()
         shards, origin = self._read(run)
-        found = run.find()
-        write_findings(
-            self.folder,
-            run.corpus,
-            found,
-            replace(origin, scheme=run.prepared.scheme, seed=f"{run.prepared.features.seed}"),
-            lambda rows: (shard.text_bytes(local) for shard, local in run.corpus.by_shard(rows)),
-            self.progress,
-        )
+        findings = write_run(self.folder, run, run.search(), origin)
         if reusable:
             self._keep_shards(shards)
         else:
             shutil.rmtree(self.work)
-        findings = Findings(self.folder)
-        DecisionLog(findings).set_aside()
         return findings
 
     def _keep_shards(self, count: int) -> None:
@@ -273,27 +296,7 @@ class _Run:
             reader = self._reader(self.inputs, rejects)
             reader.digesting, reader.sha256 = True, self.sha256
             self.progress.stage("read", reader.bytes_total or None, "bytes")
-            shards = run.read(
-                partial(of_reader, reader, self.config),
-                progress=lambda _: self.progress.reached(reader.bytes_read),
-            )
-            for shard in shards:
-                if shard.whole:
-                    reader.account.notes[WHOLE_PAGES] += shard.whole
-                for file, row, reason in shard.failures:
-                    rejects.add(file, row, kind := f"HTML: {reason.partition(':')[0]}", reason)
-                    reader.account.reject_document(Reason(file, row, kind, reason))
-            inputs = [
-                {
-                    "path": source.path,
-                    "name": source.name,
-                    "format": source.format,
-                    "bytes": source.size,
-                    "digest": digest.fast if (digest := reader.digests.get(source.name)) else None,
-                    "sha256": digest.sha256 if digest else None,
-                }
-                for source in reader.files or ()
-            ]
+            shards, inputs = read_corpus(run, reader, rejects, self.config, self.progress)
         self._check(reader.account)
         return len(shards), Origin(
             config=self.config,
@@ -330,45 +333,65 @@ class _Run:
         """Take the reference documents from the shards of an earlier scan, or read them now."""
         for number, place in enumerate(self.against):
             if (Path(place) / MANIFEST).exists():
-                run.take(self._kept(Path(place), run.prepared))
+                run.take(kept_shards(Path(place), self.config, run.prepared))
                 continue
             self.progress.stage(f"read reference {place}")
             reader = self._reader(place, None)
-            run.read(partial(_reference, reader, self.config, place), f"reference-{number}-")
-
-    def _kept(self, place: Path, prepared: Prepared) -> list[Shard]:
-        """The shards of another scan; ConfigError if its features or fingerprints are different."""
-        folder = place / SHARDS
-        other = Findings(place)
-        if not folder.is_dir():
-            raise ConfigError(
-                f"{place}: contains no fingerprints; scan that corpus again with --reusable, or name the corpus itself"
-            )
-        if needs_corpus(self.config):
-            raise ConfigError(
-                "weights learned from a corpus fit only that corpus: name the reference corpus itself"
-            )
-        method = self.config.method
-        scheme = f"{_kept(self.config)} | {prepared.scheme}"
-        if needs_corpus(other.config) or scheme != f"{_kept(other.config)} | {other.manifest['scheme']}":
-            raise ConfigError(
-                f"{place}: was scanned with other features or fingerprints; use its settings (method, width, floor, "
-                f"recall), or name the corpus itself\n  there: {other.manifest['scheme']}\n  here:  {prepared.scheme}"
-            )
-        shards: list[Shard] = []
-        for number in range(int(other.manifest["counts"]["shards"])):
-            shard = FileShard(folder / f"{number:05}.shard", SHARD_SCHEME)
-            shard.file_names = tuple(f"{place.name}/{name}" for name in shard.file_names)
-            if method is not None:
-                shard.attach(folder / f"{number:05}.prints", scheme)
-            shards.append(shard)
-        return shards
+            run.read(partial(reference_documents, reader, self.config, place), f"reference-{number}-")
 
 
-def _kept(config: Config) -> str:
-    """What decides the columns that the config's method keeps, besides the fingerprints' own scheme."""
-    method = config.method
-    return "" if method is None else method.kept_scheme(config.prints)
+def reading_columns(
+    *, text: str | Sequence[str] | None, id: str | None, format: str | None, **others: Any
+) -> dict[str, Any]:
+    """The arguments of `read` that decide what the documents are, as plain values for a manifest."""
+    return {
+        "text": text if text is None or isinstance(text, str) else list(text),
+        "id": id,
+        "format": format,
+        **given_options(**others),
+    }
+
+
+def read_corpus(
+    run: Run, reader: Reader, rejects: Rejects, config: Config, progress: Progress
+) -> tuple[list[Shard], list[dict[str, Any]]]:
+    """Read all documents of a reader; returns their shards, and its files as a manifest lists them. Pages without text
+    are rejected."""
+    shards = run.read(
+        partial(of_reader, reader, config), progress=lambda _: progress.reached(reader.bytes_read)
+    )
+    for shard in shards:
+        for note, count in ((WHOLE_PAGES, shard.whole), (SECOND_OPINIONS, shard.second)):
+            if count:
+                reader.account.notes[note] += count
+        for file, row, reason in shard.failures:
+            rejects.add(file, row, reader.account.reject_page(file, row, reason), reason)
+    inputs = [
+        {
+            "path": source.path,
+            "name": source.name,
+            "format": source.format,
+            "bytes": source.size,
+            "digest": digest.fast if (digest := reader.digests.get(source.name)) else None,
+            "sha256": digest.sha256 if digest else None,
+        }
+        for source in reader.files or ()
+    ]
+    return shards, inputs
+
+
+def write_run(folder: Path, run: Run, found: FoundPairs, origin: Origin) -> Findings:
+    """Write the findings of a run whose pairs were found. Decisions about earlier findings in the folder are set
+    aside."""
+    rows = rows_with_texts(found)
+    with ThreadPoolExecutor(1) as pool:  # texts are written while the pairs are described
+        writing = pool.submit(write_texts, folder, rows, _texts(run.corpus, rows), run.threads)
+        found = run.with_template(run.describe(found))
+        writing.result()
+    origin = replace(origin, scheme=run.prepared.scheme, seed=f"{run.prepared.features.seed}")
+    findings = write_findings(folder, run.corpus, found, origin, None, run.progress)
+    DecisionLog(findings).set_aside()
+    return findings
 
 
 def _marked(marker: Path, overwrite: object) -> dict[str, Any]:
@@ -378,11 +401,12 @@ def _marked(marker: Path, overwrite: object) -> dict[str, Any]:
     except FormatError as error:
         if overwrite or not any(marker.parent.glob("*.shard")):
             return {}
-        raise DataError(f"{error}; add --overwrite to scan from the beginning") from None
+        said = f"{error}; add --overwrite to scan from the beginning"
+        raise DataError(said).with_options("--overwrite") from None
     return identity if checked else {}
 
 
-def _identity(source: Any) -> list[Any]:
+def file_identity(source: Any) -> list[Any]:
     """Name, size and time of last change: these show, without reading it, whether an input is still the same."""
     try:
         changed = os.stat(source.path).st_mtime_ns
@@ -391,11 +415,8 @@ def _identity(source: Any) -> list[Any]:
     return [source.path, source.size, changed]
 
 
-def _reference(reader: Reader, config: Config, place: str, work: Work) -> Iterator[Incoming | TextBlock]:
-    """Documents of a reference, with file names that no file of the corpus has."""
-    name = Path(place).name
-    for batch in of_reader(reader, config, work):
-        if isinstance(batch, TextBlock):
-            yield replace(batch, file=f"{name}/{batch.file}")
-        else:
-            yield replace(batch, files=[f"{name}/{file}" for file in batch.files])
+def _texts(corpus: Corpus, rows: NDArray[np.int64]) -> Iterator[_core.Texts]:
+    """The texts of some rows, a few megabytes at a time."""
+    for part in corpus.batches(rows, 1 << 20):
+        for shard, local in corpus.by_shard(part):
+            yield shard.texts(local)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.clusters.keepers import Keep
 from neardup.clusters.protect import Guard
 from neardup.clusters.selection import Cut
 from neardup.compare.changes import AT
-from neardup.config.filters import REASONS
-from neardup.errors import NeardupError
-from neardup.findings.changed import pair_places
+from neardup.findings.balance import balance_of, dropped_rows
+from neardup.findings.changes import pair_places
 from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
+from neardup.findings.lanes import removals_of
+from neardup.pipeline.balance import Balance, exception_lines
+from neardup.search.report import report_lines
+from neardup.values.checks import check_fields, checked
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted, printable
 
@@ -25,10 +29,10 @@ __all__ = [
     "LargeCluster",
     "Summary",
     "alarms",
-    "dropped_rows",
     "lossless_drops",
     "summarize",
     "thresholds_of",
+    "unranked_line",
 ]
 
 # Above these limits, the cause is more often a template or an error page than true duplication.
@@ -54,8 +58,36 @@ class Summary:
 
     The counts add up: documents = kept + exact + near + filtered. `account` says what became of the files and rows
     before they were documents (readers/account.py); findings of earlier versions have none.
+    `unranked` counts the documents without a value in the field that the keep policy ranks by, by its name.
     `protected` counts the kept documents that a guard keeps, by reason. `lossless` counts the dropped documents all of
     whose passages of 8 words or more occur in their keeper; None if that is not known of all.
+    `identical` counts those of `exact` whose text is the same byte by byte; None if that is not known. `lanes` counts
+    the removals by what differs (findings/lanes.py). `equal` is what exact duplicates have in common: words, or the
+    vector.
+
+    reference             documents of `against`, which are never dropped
+    empty                 documents without words
+    rejected              rows that are no documents, by reason
+    bytes, bytes_saved    of all texts, and of the dropped ones
+    tokens, tokens_saved  the same in tokens
+    pairs, candidates     verified pairs, and pairs that were compared
+    capped                groups that were too large to compare every pair
+    figures               documents that differ from another only in ignored numbers
+    floor                 the lowest similarity of a stored pair
+    measure               the name of the similarity
+    largest, spikes       the largest clusters, and texts that occur very often
+    sources               (source, dropped documents, all documents), for sources that lose any
+    seconds               the time of the scan
+    decisions             decisions of people that were applied
+    search                what the search reports of its recall
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
+    >>> summary = nd.findings.summarize(findings)
+    >>> summary.documents == summary.kept + summary.exact + summary.near + sum(summary.filtered.values())
+    True
     """
 
     documents: int
@@ -86,15 +118,21 @@ class Summary:
     decisions: int = 0
     protected: dict[str, int] = field(default_factory=dict)
     lossless: int | None = None
+    unranked: dict[str, int] = field(default_factory=dict)
     account: dict[str, Any] = field(default_factory=dict)
+    identical: int | None = None
+    lanes: dict[str, int] = field(default_factory=dict)
+    search: dict[str, Any] = field(default_factory=dict)
+    equal: str = "words"
 
     def __post_init__(self) -> None:
-        named = self.kept + self.exact + self.near + self.filtered_out
-        if named != self.documents:
-            raise NeardupError(
-                f"the account does not add up: {self.documents:,} documents, {named:,} named. "
-                "This is an error in neardup; please report it"
-            )
+        check_fields(self)
+        self.balance  # noqa: B018  (raises if the counts do not add up)
+
+    @property
+    def balance(self) -> Balance:
+        """What became of every file, row and document."""
+        return Balance(self.documents, self.kept, self.exact, self.near, self.filtered, self.account)
 
     @property
     def filtered_out(self) -> int:
@@ -108,31 +146,28 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self) | {"dropped": self.dropped}
+        return asdict(self) | {"dropped": self.dropped, "account": self.balance.to_json()}
 
-    def _skipped(self) -> list[str]:
-        """The files that were found and not read, and the rows that were read otherwise than they are written."""
-        files = self.account.get("files", {})
-        skipped: dict[str, int] = files.get("skipped", {})
-        lines = []
-        if skipped:
-            total = sum(skipped.values())
-            lines.append(
-                f"{counted(files['found'], 'file')} found: {files['read']:,} read, {total:,} skipped"
-            )
-            for kind, many in sorted(skipped.items()):
-                lines.append(f"  {many:,} {kind} ({_one_line(files['examples'].get(kind, ()), many)})")
-        return lines + [f"{many:,} {note}" for note, many in self.account.get("notes", {}).items()]
+    @property
+    def _identical(self) -> str:
+        if self.identical is None or not self.exact:
+            return ""
+        return f" ({self.identical:,} byte-identical)"
+
+    def notes(self) -> Iterator[str]:
+        """What the figures were made with, and what is unusual in them: a sentence each."""
+        if self.reference:
+            yield f"compared against {counted(self.reference, 'reference document')}, which are never dropped"
+        if self.decisions:
+            yield f"made with {counted(self.decisions, 'decision')} of a review"
+        yield from exception_lines(self.empty, self.figures, self.capped)
 
     def lines(self) -> list[str]:
         """For people, the most important first."""
-        removed = self.dropped + self.filtered_out
-        share = removed / self.documents if self.documents else 0.0
-        left_out = f", {self.filtered_out:,} left out by filters" if self.filtered_out else ""
         lines = [
-            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.dropped:,} dropped{left_out} "
-            f"({share:.1%})",
-            f"  {self.exact:,} {'has' if self.exact == 1 else 'have'} the same words as another, "
+            self.balance.headline(),
+            f"  {self.exact:,} {'has' if self.exact == 1 else 'have'} the same {self.equal} as another"
+            f"{self._identical}, "
             f"{self.near:,} {'is a near-duplicate' if self.near == 1 else 'are near-duplicates'} "
             f"({self.measure} >= {self.threshold:g})",
         ]
@@ -145,35 +180,23 @@ class Summary:
             f"  {counted(self.clusters, 'cluster')}; {counted(self.pairs, 'pair')} verified of "
             f"{counted(self.candidates, 'candidate')}"
         )
+        lines += [f"  {line}" for line in report_lines(self.search)]
         for reason, count in self.protected.items():
             lines.append(f"  {count:,} kept although similar to another: {reason}")
         if self.lossless is not None and self.dropped:
-            has = "has" if self.lossless == 1 else "have"
+            has, whose = ("has", "its") if self.lossless == 1 else ("have", "their")
             lines.append(
                 f"  {self.lossless:,} of the dropped ({self.lossless / self.dropped:.0%}) {has} no passage of 8 words "
-                "or more that their keeper has not"
+                f"or more that {whose} keeper has not"
             )
-        if self.reference:
-            lines.append(
-                f"  compared against {counted(self.reference, 'reference document')}, which are never dropped"
-            )
-        if self.decisions:
-            lines.append(f"  with {counted(self.decisions, 'decision')} of a review")
-        for reason, count in self.filtered.items():
-            lines.append(f"  {count:,} left out by a filter: {reason}")
-        if self.empty:
-            lines.append(f"  {self.empty:,} have no words and are always kept")
-        for reason, count in sorted(self.rejected.items()):
-            lines.append(f"  {count:,} could not be read: {reason} (see documents.rejects.jsonl)")
-        lines += [f"  {line}" for line in self._skipped()]
-        if self.figures:
-            lines.append(
-                f"  warning: {self.figures:,} differ from another only in numbers, which these settings ignore"
-            )
-        if self.capped:
-            lines.append(
-                f"  {self.capped:,} groups of similar documents were too large to compare every pair"
-            )
+        for name, count in self.unranked.items():
+            lines.append(f"  {unranked_line(name, count)}")
+        lines += [f"  {note}" for note in self.notes()]
+        account = list(self.balance.lines())
+        if account:
+            lines += ["", "Account", *(f"  {line}" for line in account)]
+        if self.rejected:
+            lines.append("  the rejected rows are listed in documents.rejects.jsonl in the findings folder")
         if self.largest:
             lines += ["", "Largest clusters"]
             lines += [
@@ -190,17 +213,12 @@ class Summary:
                 for cluster in self.spikes
             ]
         if len(self.table) > 1:
-            lines += ["", "At another threshold", "  threshold  dropped   clusters"]
+            lines += ["", "At another threshold", "  threshold    dropped   clusters"]
             lines += [
                 f"  {'*' if threshold == self.threshold else ' '} {threshold:<6g} {dropped:>10,} {clusters:>10,}"
                 for threshold, dropped, clusters in self.table
             ]
         return lines
-
-
-def _one_line(names: Sequence[str], many: int) -> str:
-    shown = ", ".join(printable(name, 60) for name in names)
-    return f"{shown}, ..." if many > len(names) else shown
 
 
 def thresholds_of(findings: Findings) -> list[float]:
@@ -209,43 +227,58 @@ def thresholds_of(findings: Findings) -> list[float]:
     return sorted({findings.floor, findings.threshold, *steps})
 
 
+@checked
 def summarize(
     findings: Findings,
     cut: Cut | None = None,
     threshold: float | None = None,
     decisions: Decisions | None = None,
     protect: tuple[Guard, ...] | None = None,
+    keep: Keep | None = None,
 ) -> Summary:
-    """The summary at a threshold, by default the scan's; `decisions` are those the cut was made with."""
+    r"""The summary at a threshold, by default the scan's; `decisions` and `keep` are those the cut was made with.
+
+    findings  the findings of a scan
+    protect   the guards that keep documents; by default as in the config of the scan
+    raises    ConfigError if `threshold` is below the floor of the scan
+
+    >>> import pathlib, tempfile
+    >>> import neardup as nd
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pages.csv").write_text("id,text\na,The ferry leaves at eight!\nb,the ferry leaves at eight\n")
+    >>> summary = nd.summarize(nd.scan(folder / "pages.csv", folder / "found"))
+    >>> summary.documents, summary.kept, summary.dropped
+    (2, 1, 1)
+    """
     at = findings.threshold if threshold is None else threshold
     decisions = Decisions() if decisions is None else decisions
-    cut = cut if cut is not None else decided_cut(findings, at, decisions=decisions, protect=protect)
+    cut = cut if cut is not None else decided_cut(findings, at, keep, decisions=decisions, protect=protect)
     counts, reference = findings.manifest["counts"], findings.reference
     dropped = dropped_rows(findings, cut)
-    exact = cut.exact(findings.first, dropped)
+    balance = balance_of(findings, cut, dropped)
     own = np.arange(len(findings)) >= reference
     labels, sizes = cut.clusters.sizes()
-    rank = findings.rank()
+    rank = findings.rank(keep)
     table = []
     for threshold in thresholds_of(findings):
         other = (
             cut
             if threshold == at
-            else decided_cut(findings, threshold, decisions=decisions, rank=rank, protect=protect)
+            else decided_cut(findings, threshold, keep, decisions=decisions, rank=rank, protect=protect)
         )
         table.append((threshold, len(dropped_rows(findings, other)), len(other.clusters.sizes()[0])))
     lost = np.bincount(findings.sources[dropped], minlength=len(findings.source_names))
     have = np.bincount(findings.sources[own], minlength=len(findings.source_names))
     order = np.argsort(-lost, kind="stable")[:20]
     return Summary(
-        documents=int(own.sum()),
+        documents=balance.documents,
         reference=reference,
-        kept=int((cut.kept & own).sum()),
-        exact=exact,
-        near=len(dropped) - exact,
+        kept=balance.kept,
+        exact=balance.exact,
+        near=balance.near,
         clusters=len(sizes),
-        empty=int((findings.empty & own).sum()),
-        filtered={REASONS[int(reason)]: count for reason, count in counts["filtered"].items()},
+        empty=int((findings.empty & own & (findings.filtered == 0)).sum()),
+        filtered=dict(balance.filtered),
         rejected=counts["rejected"],
         bytes=int(findings.sizes[own].sum()),
         bytes_saved=int(findings.sizes[dropped].sum()),
@@ -258,6 +291,7 @@ def summarize(
         threshold=at,
         floor=findings.floor,
         measure=findings.config.verify.name,
+        equal=findings.config.equal,
         largest=_largest(findings, cut, labels, sizes),
         spikes=_spikes(findings),
         table=tuple(table),
@@ -268,14 +302,28 @@ def summarize(
         decisions=len(decisions),
         protected={} if cut.protected is None else cut.protected.counts(),
         lossless=lossless_drops(findings, cut, dropped),
-        account=findings.manifest.get("account", {}),
+        unranked=_unranked(findings, keep or findings.config.keep),
+        account=dict(balance.account),
+        identical=None if findings.same_text is None else cut.exact(findings.same_text, dropped),
+        lanes={lane: many for lane, many in removals_of(findings, cut).lane_counts.items() if many},
+        search=findings.manifest.get("search", {}),
     )
 
 
-def dropped_rows(findings: Findings, cut: Cut) -> NDArray[np.int64]:
-    """Documents of the corpus that are dropped as duplicates."""
-    rows = cut.dropped
-    return np.asarray(rows[(rows >= findings.reference) & (findings.filtered[rows] == 0)])
+def _unranked(findings: Findings, keep: Keep) -> dict[str, int]:
+    if keep.score is None:
+        return {}
+    missing = int(np.isnan(findings.fields_of(keep)[0][findings.reference :]).sum())
+    return {keep.score: missing} if missing else {}
+
+
+def unranked_line(name: str, many: int) -> str:
+    """Says that some documents have no value to keep them by."""
+    have, are = ("has", "is") if many == 1 else ("have", "are")
+    return (
+        f"{counted(many, 'document')} {have} no number or ISO date in the field {printable(name)!r}, and {are} kept "
+        "only if no duplicate has one"
+    )
 
 
 def lossless_drops(findings: Findings, cut: Cut, dropped: NDArray[np.int64]) -> int | None:
@@ -289,7 +337,7 @@ def lossless_drops(findings: Findings, cut: Cut, dropped: NDArray[np.int64]) -> 
     if (at < 0).any():
         return None
     side = np.where(own < keeper, AT["lost_left"], AT["lost_right"])
-    lost = findings.changes[at, side] if len(at) else np.zeros(0)
+    lost = findings.changes_at(at)[np.arange(len(at)), side]
     return len(dropped) - int((lost > 0).sum())
 
 
@@ -304,10 +352,10 @@ def _largest(
 
 def _spikes(findings: Findings, many: int = 5) -> tuple[LargeCluster, ...]:
     repeated = findings.first[findings.first != np.arange(len(findings))]
-    rows, counts = np.unique(repeated, return_counts=True)
+    counts = np.bincount(repeated, minlength=1)
     often = np.flatnonzero(counts + 1 >= SPIKE)
     order = often[np.argsort(-counts[often], kind="stable")][:many]
-    found = [_large_cluster(findings, int(rows[i]), int(counts[i]) + 1) for i in order.tolist()]
+    found = [_large_cluster(findings, row, int(counts[row]) + 1) for row in order.tolist()]
     empty = int(findings.empty.sum())
     if empty >= SPIKE:
         row = int(np.flatnonzero(findings.empty)[0])
@@ -321,8 +369,20 @@ def _large_cluster(findings: Findings, row: int, size: int) -> LargeCluster:
     return LargeCluster(size, findings.ids(np.array([row]))[0], printable(words, _SNIPPET))
 
 
+@checked
 def alarms(findings: Findings, cut: Cut) -> list[str]:
-    """Reasons why this looks like an accident, each with an example; empty if there is none."""
+    """Reasons to ask before so many documents are dropped, each with an example; empty if there is none.
+
+    findings, cut  a scan, and its clusters at a threshold
+    raises  nothing
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> from neardup import sample
+    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
+    >>> nd.findings.alarms(findings, findings.cut())
+    []
+    """
     found = []
     dropped = dropped_rows(findings, cut)
     documents = len(findings) - findings.reference

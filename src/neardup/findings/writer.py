@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,22 +14,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
+from neardup.clusters.described import describe_guarded
 from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
-from neardup.findings.changes import COLUMN, describe_stored
-from neardup.findings.folder import DOCUMENTS, MAGICS, PAIRS, TEXTS
+from neardup.errors import NeardupError
+from neardup.features.texts import as_texts
+from neardup.findings.balance import balance_of
+from neardup.findings.changes import COLUMN, StoredTexts, template_columns
+from neardup.findings.folder import DOCUMENTS, MAGICS, PAIRS, TEXTS, Findings, scan_id
 from neardup.findings.manifest import VERSION, write_manifest
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.pairs import Found
+from neardup.pipeline.pairs import FoundPairs
+from neardup.pipeline.template_shares import Recurring
 from neardup.progress import Progress
 from neardup.readers.limits import Limits
 from neardup.storage.atomic_file import sync_folder
 from neardup.storage.column_file import BLOCK, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
+from neardup.values.distinct import distinct
 from neardup.version import __version__
 
-__all__ = ["Origin", "rows_with_texts", "write_findings"]
+__all__ = ["Origin", "rows_with_texts", "write_findings", "write_texts"]
 
 Rows = NDArray[np.int64]
 _SCHEME = "findings/v1"
@@ -47,7 +55,7 @@ def _writer(path: Path, layout: list[tuple[str, int, Any]]) -> ColumnFileWriter:
     return ColumnFileWriter(path, magic=magic, flags=0, bits=64, scheme=_SCHEME, parameter=0, columns=layout)
 
 
-def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
+def write_documents(folder: Path, corpus: Corpus, first: Rows, same_text: Rows | None = None) -> list[str]:
     """Write the columns about every document; returns the names of the files they came from."""
     names = sorted({name for shard in corpus.shards for name in shard.file_names})
     place = {name: i for i, name in enumerate(names)}
@@ -67,6 +75,8 @@ def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
         "files": np.concatenate([np.empty(0, np.int32), *files]).astype("<i4"),
         "places": corpus.column("places").astype("<i8"),
     }
+    if same_text is not None:
+        columns["sametext"] = same_text.astype("<i8")
     layout: list[tuple[str, int, Any]] = [(name, BLOCK, column.nbytes) for name, column in columns.items()]
     layout += [("idends", BLOCK, 8 * len(corpus)), ("ids", BLOCK, None)]
     with _writer(folder / DOCUMENTS, layout) as writer:
@@ -82,20 +92,27 @@ def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
     return names
 
 
-def write_pairs(folder: Path, pairs: Pairs, changes: Counts) -> None:
-    """Write the verified pairs, down to the floor, and what differs in each."""
+def write_pairs(
+    folder: Path, pairs: Pairs, changes: Counts | None = None, template: Recurring | None = None
+) -> None:
+    """Write the verified pairs, down to the floor; what differs in each and what recurs in sources, if it is known."""
     columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
-    columns[COLUMN] = changes.astype("<u2").ravel()
+    if changes is not None:
+        columns[COLUMN] = changes.astype("<u2").ravel()
+    if template:
+        columns |= template_columns(template)
     _columns(folder / PAIRS, len(pairs), columns)
 
 
-def rows_with_texts(found: Found) -> Rows:
+def rows_with_texts(found: FoundPairs) -> Rows:
     """The first rows that are in a pair or share their words with others: people will want to see these texts."""
     repeated = found.first[found.first != np.arange(len(found.first))]
-    return np.unique(np.concatenate([found.pairs.left, found.pairs.right, repeated]))
+    return distinct(np.concatenate([found.pairs.left, found.pairs.right, repeated]))
 
 
-def write_texts(folder: Path, rows: Rows, texts: Iterable[list[bytes]]) -> None:
+def write_texts(
+    folder: Path, rows: Rows, texts: Iterable[list[bytes] | _core.Texts], threads: int = 1
+) -> None:
     """Write the texts of these rows in order, one part at a time."""
     ends: list[NDArray[np.int64]] = []
     layout: list[tuple[str, int, Any]] = [
@@ -107,9 +124,9 @@ def write_texts(folder: Path, rows: Rows, texts: Iterable[list[bytes]]) -> None:
         writer.append("rows", rows)
         before = 0
         for part in texts:
-            data = np.frombuffer(b"".join(part), np.uint8)
-            writer.append("texts", data)
-            ends.append(before + np.cumsum(np.fromiter(map(len, part), np.int64, len(part))))
+            data, stops = as_texts(part).utf8()
+            writer.append("texts", data, threads)
+            ends.append(before + stops)
             before += len(data)
         writer.append("ends", np.concatenate([np.empty(0, np.int64), *ends]).astype("<i8"))
         writer.finish(len(rows))
@@ -138,30 +155,60 @@ class Origin:
 def write_findings(
     folder: Path,
     corpus: Corpus,
-    found: Found,
+    found: FoundPairs,
     origin: Origin,
-    texts: Callable[[Rows], Iterable[list[bytes]]],
+    texts: Callable[[Rows], Iterable[list[bytes] | _core.Texts]] | None,
     progress: Progress,
-) -> None:
-    """Write all files of a findings folder; `texts` returns the texts of some rows, one part at a time."""
+) -> Findings:
+    """Write all files of a findings folder, and open it; `texts` returns the texts of some rows, one part at a time. It
+    is None if their file is there already."""
     progress.stage("write")
-    rows = rows_with_texts(found)
-    write_texts(folder, rows, texts(rows))
+    if texts is not None:
+        rows = rows_with_texts(found)
+        write_texts(folder, rows, texts(rows), origin.threads)
     changes = found.changes
-    if changes is None:
-        file = ColumnFile(folder / TEXTS, MAGICS[TEXTS])
-        changes = describe_stored(file, found.pairs, origin.threads)
-        file.close()
-    write_pairs(folder, found.pairs, changes)
-    names = write_documents(folder, corpus, found.first)
+    if changes is None and origin.config.protect:  # without guards they are computed when they are asked for
+        changes = _described(folder, corpus, found, origin)
+    write_pairs(folder, found.pairs, changes, found.template)
+    names = write_documents(folder, corpus, found.first, found.same_text)
     progress.finish()
     seals = {name: ColumnFile(folder / name, MAGICS[name]).seal for name in (DOCUMENTS, PAIRS, TEXTS)}
-    write_manifest(folder, _manifest(corpus, found, origin, names, progress.seconds) | {"files": seals})
+    made = Findings(folder, _manifest(corpus, found, origin, names, progress.seconds) | {"files": seals})
+    with suppress(
+        NeardupError
+    ):  # a policy that does not fit the documents: the command that applies it says so
+        made.manifest["account"] = balance_of(made, made.cut()).to_json()
+    write_manifest(folder, made.manifest)
     sync_folder(folder.resolve().parent)  # the folder may be new
+    made.scan_id = scan_id(folder)
+    return made
+
+
+def _described(folder: Path, corpus: Corpus, found: FoundPairs, origin: Origin) -> Counts:
+    """What differs in the pairs, by the texts that were written."""
+    config = origin.config
+    rank = config.keep.rank(
+        corpus.sizes, corpus.sources, corpus.source_names, corpus.scores, corpus.reference
+    )
+    file = ColumnFile(folder / TEXTS, MAGICS[TEXTS])
+    texts = StoredTexts.of(file)
+    changes = describe_guarded(
+        found.pairs,
+        found.first,
+        rank,
+        config.protect,
+        texts.sizes,
+        texts.fetch,
+        threshold=config.verify.threshold,
+        method=config.clusters,
+        threads=origin.threads,
+    )
+    file.close()
+    return changes
 
 
 def _manifest(
-    corpus: Corpus, found: Found, origin: Origin, names: list[str], seconds: Mapping[str, float]
+    corpus: Corpus, found: FoundPairs, origin: Origin, names: list[str], seconds: Mapping[str, float]
 ) -> dict[str, Any]:
     filtered = corpus.column("filtered")[corpus.reference :]
     return {
@@ -179,7 +226,7 @@ def _manifest(
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,
-            "system": platform.platform(),
+            "system": f"{platform.system()}-{platform.release()}-{platform.machine()}",
         },
         "threads": origin.threads,
         "memory": origin.memory,
@@ -202,6 +249,7 @@ def _manifest(
             "passed_over": dict(origin.passed_over),
         },
         "account": dict(origin.account),
+        "search": {} if found.search is None else found.search.to_plain(),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         "file_names": names,
         "source_names": corpus.source_names,

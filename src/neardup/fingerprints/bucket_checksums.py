@@ -10,6 +10,7 @@ import numpy as np
 from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BucketChecksums"]
@@ -21,12 +22,20 @@ class BucketChecksums(KeyScheme):
 
     A changed word changes one bucket. With b buckets and d differing features about b (1 - exp(-d / b)) buckets
     change, so most are equal while d < .69 b. A bucket without features has no checksum and never counts as equal.
+
+    seed  of all hashes: a whole number or a Seed
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "the ferry leaves at nine"]
+    >>> nd.fingerprint(texts, nd.Words(), nd.fingerprints.BucketChecksums(16)).keys.shape
+    (2, 16)
     """
 
     buckets: int = 64
     seed: int | Seed = DEFAULT_SEED
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 1 <= self.buckets <= 4096:
             raise ConfigError(f"there are 1 to 4096 buckets, not {self.buckets}")
         Seed.of(self.seed)
@@ -44,5 +53,5 @@ class BucketChecksums(KeyScheme):
         row = np.repeat(np.arange(rows), features.sizes)
         keys = distinct_sums(row * self.buckets + bucket, features.hashes, rows * self.buckets, seed + 1)
         scheme = self.scheme(features.scheme)
-        empty = features.sizes == 0
-        return Keys(scheme, empty, keys.reshape(rows, self.buckets), replaced=features.replaced)
+        keys = np.where(features.empty[:, None], np.uint64(0), keys.reshape(rows, self.buckets))
+        return Keys(scheme, features.empty, keys, replaced=features.replaced)

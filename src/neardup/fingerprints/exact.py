@@ -12,6 +12,7 @@ import numpy as np
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Digests
+from neardup.values.checks import check_fields, checked
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Exact", "digest_texts", "expected_false_merges"]
@@ -44,12 +45,17 @@ class Exact:
     `algorithm` is sha256 by default; the others are md5, sha1, sha224, sha384, sha512, sha3_224 to sha3_512,
     blake2b, blake2b-128, blake2s, ripemd160 (where OpenSSL still has it) and the plain 64-bit xxh3, which
     alone uses `seed`.
+
+    >>> import neardup as nd
+    >>> nd.fingerprints.Exact("xxh3", seed=7).compute(["the ferry", "the ferry "]).digests.shape
+    (2, 8)
     """
 
     algorithm: str = "sha256"
     seed: int | Seed = DEFAULT_SEED
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.algorithm not in _SIZES:
             raise ConfigError(f"there is no digest {self.algorithm!r}; choose one of {', '.join(_SIZES)}")
         if self.algorithm == "ripemd160" and self.algorithm not in hashlib.algorithms_available:
@@ -96,16 +102,33 @@ class Exact:
         return hashlib.new(self.algorithm, raw, usedforsecurity=False).digest()
 
 
+@checked
 def digest_texts(
     texts: Sequence[str | bytes], algorithm: str = "sha256", seed: int | Seed = DEFAULT_SEED
 ) -> Digests:
-    """The digests of raw texts: short for `Exact(algorithm, seed).compute(texts)`."""
+    """The digests of raw texts: short for `Exact(algorithm, seed).compute(texts)`.
+
+    raises  ConfigError for an unknown algorithm, DataError for what is not a text
+
+    >>> import neardup as nd
+    >>> nd.fingerprints.digest_texts(["the ferry"]).digests[0].tobytes().hex()[:16]
+    'dd7ca2cbf6fff83a'
+    """
     return Exact(algorithm, seed).compute(texts)
 
 
+@checked
 def expected_false_merges(documents: int, bits: int) -> float:
     """The expected number of pairs of different documents with the same digest: n (n - 1) / 2 pairs, each with
-    probability 2**-bits."""
+    probability 2**-bits.
+
+    documents, bits  0 or more documents, digests of 1 or more bits
+    raises  ConfigError for fewer
+
+    >>> import neardup as nd
+    >>> round(nd.fingerprints.expected_false_merges(1_000_000_000, bits=64), 3)
+    0.027
+    """
     if documents < 0 or bits < 1:
         raise ConfigError("documents must be 0 or more and bits 1 or more")
     return math.ldexp(documents * (documents - 1) / 2, -bits)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["Codes", "Digests", "Fingerprints", "PackedSketches", "Sketches", "concatenate", "same_scheme"]
 
@@ -20,7 +21,15 @@ Kind = TypeVar("Kind", bound="Fingerprints")
 @dataclass(frozen=True)
 class Fingerprints:
     """The base of all kinds. `empty[i]` says that document i had no features and so has no fingerprint: its row holds
-    zeros, which must never be compared. `replaced` counts the ill-formed UTF-8 sequences that were read as U+FFFD."""
+    zeros, which must never be compared. `replaced` counts the ill-formed UTF-8 sequences that were read as U+FFFD.
+
+    scheme  the line of text that says how they were made; other schemes cannot be compared
+
+    >>> import neardup as nd
+    >>> prints = nd.fingerprint(["some words", ""], nd.Words(), nd.MinHash(16))
+    >>> isinstance(prints, nd.fingerprints.Fingerprints), prints.empty.tolist()
+    (True, [False, True])
+    """
 
     scheme: str
     empty: NDArray[np.bool_]
@@ -28,6 +37,9 @@ class Fingerprints:
 
     MAIN: ClassVar[str]
     """The column that is stored and compared, [n, width]."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def __len__(self) -> int:
         return len(self.empty)
@@ -56,7 +68,16 @@ class Fingerprints:
 
 @dataclass(frozen=True)
 class Digests(Fingerprints):
-    """Exact hashes: `digests` is uint8[n, bytes]."""
+    """Exact hashes: `digests` is uint8[n, bytes].
+
+    scheme    the line of text that says how they were made; other schemes cannot be compared
+    empty     bool[n]: the documents without features, which have no fingerprint
+    replaced  the number of ill-formed UTF-8 sequences that were read as U+FFFD
+
+    >>> import neardup as nd
+    >>> nd.fingerprints.digest_texts(["the ferry", "a cake"], "md5").digests.shape
+    (2, 16)
+    """
 
     digests: NDArray[np.uint8]
 
@@ -71,6 +92,15 @@ class Codes(Fingerprints):
     The size of the vote behind each bit says how reliable the bit is. Votes may be stored in one of three forms:
     `margins`, float32[n, bits]; `margin_bytes`, uint8[n, bits], which multiplied by `margin_scales`, float32[n],
     gives their size (the sign is the bit); or `ranks`, uint8[n, r], the numbers of the r weakest bits, weakest first.
+
+    scheme    the line of text that says how they were made; other schemes cannot be compared
+    empty     bool[n]: the documents without features, which have no fingerprint
+    replaced  the number of ill-formed UTF-8 sequences that were read as U+FFFD
+
+    >>> import neardup as nd
+    >>> codes = nd.fingerprint(["the ferry leaves at eight", ""], nd.Words(), nd.Simhash(bits=64))
+    >>> codes.codes.shape, codes.empty.tolist()
+    ((2, 1), [False, True])
     """
 
     bits: int
@@ -86,7 +116,18 @@ class Codes(Fingerprints):
 @dataclass(frozen=True)
 class PackedSketches(Fingerprints):
     """Sketches of b-bit MinHash: `packed` is uint8[n, bytes], the low `bits` bits of each of `values` values, lowest
-    bit first."""
+    bit first.
+
+    scheme    the line of text that says how they were made; other schemes cannot be compared
+    empty     bool[n]: the documents without features, which have no fingerprint
+    replaced  the number of ill-formed UTF-8 sequences that were read as U+FFFD
+
+    >>> import neardup as nd
+    >>> sketches = nd.fingerprint(["the ferry leaves at eight"], nd.Words(), nd.MinHash(64))
+    >>> packed = sketches.pack(bits=2)
+    >>> packed.bits, packed.values, packed.packed.shape
+    (2, 64, (1, 16))
+    """
 
     bits: int
     values: int
@@ -97,7 +138,17 @@ class PackedSketches(Fingerprints):
 
 @dataclass(frozen=True)
 class Sketches(Fingerprints):
-    """MinHash values: `values` is uint32[n, k]; the share of equal values estimates the Jaccard similarity."""
+    """MinHash values: `values` is uint32[n, k]; the share of equal values estimates the Jaccard similarity.
+
+    scheme    the line of text that says how they were made; other schemes cannot be compared
+    empty     bool[n]: the documents without features, which have no fingerprint
+    replaced  the number of ill-formed UTF-8 sequences that were read as U+FFFD
+
+    >>> import neardup as nd
+    >>> prints = nd.fingerprint(["the ferry leaves", "the ferry leaves"], nd.Words(), nd.MinHash(16))
+    >>> prints.values.shape, float((prints.values[0] == prints.values[1]).mean())
+    ((2, 16), 1.0)
+    """
 
     values: NDArray[np.uint32]
 
@@ -125,14 +176,33 @@ class Sketches(Fingerprints):
         )
 
 
+@checked
 def same_scheme(left: Fingerprints, right: Fingerprints) -> None:
-    """SchemeError unless both have the same scheme."""
+    """SchemeError unless both have the same scheme.
+
+    left, right  two fingerprints
+    raises       SchemeError, with both schemes
+
+    >>> import neardup as nd
+    >>> left, right = (nd.fingerprint(["some words"], nd.Words(), nd.MinHash(16)) for _ in range(2))
+    >>> nd.fingerprints.same_scheme(left, right)
+    """
     if left.scheme != right.scheme:
         raise SchemeError(left.scheme, right.scheme)
 
 
+@checked
 def concatenate(parts: Sequence[Kind]) -> Kind:
-    """Join fingerprints of the same scheme, row after row."""
+    """Join fingerprints of the same scheme, row after row.
+
+    parts   one or more fingerprints of the same kind
+    raises  DataError for no parts, SchemeError for different schemes
+
+    >>> import neardup as nd
+    >>> parts = [nd.fingerprint([text], nd.Words(), nd.MinHash(16)) for text in ("a ferry", "a cake")]
+    >>> len(nd.fingerprints.concatenate(parts))
+    2
+    """
     if not parts:
         raise DataError("there is nothing to concatenate")
     first = parts[0]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.exact import Exact
+from neardup.values.checks import check_fields, checked
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Identical", "identical"]
@@ -24,12 +25,21 @@ Way = Literal["characters", "prefix", "hash", "positions", "digest"]
 @dataclass(frozen=True)
 class Identical:
     """For each text the `first` row with an identical text, int64[n], and how many pairs of texts were `compared`
-    character by character."""
+    character by character.
+
+    >>> import neardup as nd
+    >>> nd.fingerprints.identical(["a ferry", "a cake", "a ferry"]).first.tolist()
+    [0, 1, 0]
+    """
 
     first: NDArray[np.int64]
     compared: int
 
+    def __post_init__(self) -> None:
+        check_fields(self)
 
+
+@checked
 def identical(
     texts: Sequence[str | bytes],
     way: Way = "digest",
@@ -45,9 +55,16 @@ def identical(
     "prefix" hashes the first `many` bytes, "positions" the bytes at `many` fixed random positions below `reach`; both
     then compare texts in the same bucket, so they are exact, and slow if all pages have the same beginning. "hash"
     (64 bits) and "digest" (`algorithm`) hash the whole text and compare nothing.
+
+    way     "characters", "prefix", "positions", "hash" or "digest"
+    seed    of the positions and of the hash
+    raises  ConfigError for another way, or unless 1 <= `many` <= `reach`
+
+    >>> import neardup as nd
+    >>> found = nd.fingerprints.identical(["a ferry", "a cake", "a ferry"], "characters")
+    >>> found.first.tolist(), found.compared
+    ([0, 1, 0], 2)
     """
-    if way not in get_args(Way):
-        raise ConfigError(f"a way is one of {', '.join(get_args(Way))}, not {way!r}")
     if many < 1 or reach < many:
         raise ConfigError("many is 1 or more, and reach at least as much")
     if isinstance(texts, str | bytes):

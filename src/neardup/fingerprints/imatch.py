@@ -15,6 +15,7 @@ from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.features.weights import Frequencies
 from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["FittedIMatch", "IMatch"]
@@ -28,6 +29,14 @@ class IMatch(KeyScheme):
     If `lexicons` is more than one, each is a random part with the given `share` of the lexicon. A document with fewer
     than `least` features in a lexicon has no digest for it: a few words say too little. Rare words are left out,
     because each edit adds some, and one is enough to change the digest.
+
+    seed  of all hashes: a whole number or a Seed
+
+    >>> import neardup as nd
+    >>> texts = [f"the ferry leaves at {hour} from pier {hour % 3}" for hour in range(20)]
+    >>> frequencies = nd.features.Frequencies.count(texts, nd.Words())
+    >>> nd.fingerprint(texts, nd.Words(), nd.fingerprints.IMatch(least=1).fit(frequencies)).keys.shape
+    (20, 1)
     """
 
     low: float = 0.2
@@ -40,6 +49,7 @@ class IMatch(KeyScheme):
     learns = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 <= self.low < self.high <= 1:
             raise ConfigError(f"I-Match: idf from 0 to 1, low below high, not {self.low} and {self.high}")
         if not 0 < self.share <= 1:
@@ -108,4 +118,9 @@ class FittedIMatch(KeyScheme):
             found = distinct_sums(row[drawn], hashes[drawn], rows, seed)
             found[np.bincount(row[drawn], minlength=rows) < self.how.least] = 0
             keys[:, number] = found
-        return Keys(self.scheme(features.scheme), features.sizes == 0, keys, replaced=features.replaced)
+        return Keys(
+            self.scheme(features.scheme),
+            features.empty,
+            np.where(features.empty[:, None], np.uint64(0), keys),
+            replaced=features.replaced,
+        )

@@ -22,7 +22,17 @@ Words = NDArray[np.uint64]
 @dataclass(frozen=True)
 class Keys(Fingerprints):
     """A few keys for each document: `keys` is uint64[n, k]. Two documents agree at a position if both have the same
-    key there; 0 means no key, and never agrees."""
+    key there; 0 means no key, and never agrees.
+
+    scheme    the line of text that says how they were made; other schemes cannot be compared
+    empty     bool[n]: the documents without features, which have no fingerprint
+    replaced  the number of ill-formed UTF-8 sequences that were read as U+FFFD
+
+    >>> import neardup as nd
+    >>> prints = nd.fingerprint(["the ferry leaves at eight"], nd.Words(), nd.fingerprints.SuperFingerprints())
+    >>> type(prints).__name__, prints.keys.shape
+    ('Keys', (1, 6))
+    """
 
     keys: NDArray[np.uint64]
 

@@ -13,6 +13,7 @@ from neardup.features import Features
 from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes, Sketches
 from neardup.fingerprints.printer import Printer, Reading
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BitMinHash", "MinHash"]
@@ -27,6 +28,8 @@ class MinHash(Printer):
     minimum under each of `values` bijections, as in Broder's scheme. The standard error of the estimate is sqrt(J (1
     - J) / values).
 
+    seed  of all hashes: a whole number or a Seed
+
     >>> import neardup as nd
     >>> nd.fingerprint(["some text", "another text"], nd.Shingles(2), nd.MinHash(64)).values.shape
     (2, 64)
@@ -39,6 +42,7 @@ class MinHash(Printer):
     makes = Sketches
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 1 <= self.values <= 65536:
             raise ConfigError(f"a sketch has 1 to 65536 values, not {self.values}")
         if self.permutations not in ("one", "independent"):
@@ -66,7 +70,8 @@ class MinHash(Printer):
             threads,
         )
         scheme = self.scheme(features.scheme)
-        return Sketches(scheme, features.sizes == 0, values=values, replaced=features.replaced)
+        values[features.empty] = 0
+        return Sketches(scheme, features.empty, values=values, replaced=features.replaced)
 
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
@@ -94,6 +99,9 @@ class BitMinHash(Printer):
     More accurate than simhash of the same size on shingle sets, and it needs no weights. It has no margins, so search
     it with an exact method.
 
+    permutations  "one" or "independent", as for MinHash
+    seed          of all hashes: a whole number or a Seed
+
     >>> import neardup as nd
     >>> nd.fingerprint(["some text", "another text"], nd.Shingles(2), nd.BitMinHash(128)).codes.shape
     (2, 2)
@@ -106,6 +114,7 @@ class BitMinHash(Printer):
     makes = Codes
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.bits not in (64, 128):
             raise ConfigError(f"a 1-bit sketch makes codes of 64 or 128 bits, not {self.bits}")
         self.sketch()

@@ -17,6 +17,7 @@ from neardup.fingerprints.fingerprints import Codes, Digests, Fingerprints, Sket
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.printer import Printer, Reading, read_words
 from neardup.fingerprints.simhash import Simhash
+from neardup.values.checks import checked
 from neardup.values.seeds import DEFAULT_SEED, Seed
 from neardup.values.threads import check_threads
 
@@ -43,6 +44,7 @@ def fingerprint(
 def fingerprint(
     texts: Texts | _core.Texts, features: TextFeatures, fingerprint: Printer, *, threads: int = ...
 ) -> Fingerprints: ...
+@checked
 def fingerprint(
     texts: Texts | _core.Texts,
     features: TextFeatures | None = None,
@@ -53,6 +55,10 @@ def fingerprint(
     """The same answer as `fingerprint.compute(features.extract(texts))`, without keeping the features in memory.
 
     By default MinHash with 128 values of word 5-shingles. Ill-formed UTF-8 is read as U+FFFD and counted in `replaced`.
+
+    threads  from 1 up; the result is the same for any number
+    returns  Fingerprints, one row for each text
+    raises   DataError for a text that is not str, bytes or None
 
     >>> import neardup as nd
     >>> prints = nd.fingerprint(["a text of some words", ""], nd.Shingles(3), nd.MinHash(128))
@@ -75,6 +81,7 @@ def fingerprint(
     return made
 
 
+@checked
 def digest(
     texts: Texts,
     *,
@@ -87,6 +94,16 @@ def digest(
 
     The latter, "tokens-128", is native, seeded and not cryptographic: a digest of the tokens, as if they were joined
     by single separators. Any algorithm of `Exact` may be given instead, for raw and for normalised text.
+
+    texts    texts or bytes in UTF-8
+    seed     of the native digests; the others have none
+    threads  from 1 up
+    raises   ConfigError for an unknown algorithm, DataError for what is not a text
+
+    >>> import neardup as nd
+    >>> prints = nd.fingerprints.digest(["The ferry!", "the ferry"], normalized=nd.Normalize())
+    >>> bool((prints.digests[0] == prints.digests[1]).all())
+    True
     """
     if normalized is None:
         return Exact(algorithm or "sha256", seed).compute(raw_texts(texts))

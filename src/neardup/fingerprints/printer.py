@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,12 @@ class Reading:
 @dataclass(frozen=True, eq=False)
 class Printer(ABC):
     """Makes fingerprints. A new subclass defines what it `makes`, its scheme, and how it computes them from
-    features."""
+    features.
+
+    >>> import neardup as nd
+    >>> isinstance(nd.MinHash(), nd.fingerprints.Printer)
+    True
+    """
 
     makes: ClassVar[type[Fingerprints]]
     learns: ClassVar[bool] = False  # whether it must be fitted on the corpus first
@@ -55,6 +60,15 @@ class Printer(ABC):
         """The fingerprints of texts, with digests if requested. A printer with a native pass overrides this."""
         prints = self.compute(features.extract(texts, threads=threads), threads)
         return replace(read_words(texts, features, threads, digests), prints=prints, empty=prints.empty)
+
+    def with_margins(self) -> Printer | None:
+        """The same, made with the size of the vote behind each bit; None if it has no votes."""
+        return None
+
+    @property
+    def firmness(self) -> Literal["none", "order", "sizes"]:
+        """What its fingerprints say about how firm each bit is: nothing, the order of the weakest, or the sizes."""
+        return "none"
 
     def fit(self, frequencies: Frequencies) -> Printer:
         """The same, fitted on document frequencies."""

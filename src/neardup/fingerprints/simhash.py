@@ -14,6 +14,7 @@ from neardup.features import Features
 from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer, Reading
+from neardup.values.checks import check_fields
 
 __all__ = ["Simhash"]
 
@@ -41,6 +42,7 @@ class Simhash(Printer):
     makes = Codes
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.bits not in (32, 64, 128):
             raise ConfigError(f"simhash makes codes of 32, 64 or 128 bits, not {self.bits}")
         if self.tie not in ("ge", "gt"):
@@ -49,6 +51,16 @@ class Simhash(Printer):
             raise ConfigError(f'margins are "full", "bytes", "ranks" or "none", not {self.margins!r}')
         if not 1 <= self.ranks <= self.bits:
             raise ConfigError(f"ranks must be 1 to {self.bits}, not {self.ranks}")
+
+    def with_margins(self) -> Simhash:
+        """The same with full margins, or else with margins as bytes."""
+        return self if self.firmness == "sizes" else replace(self, margins="bytes")
+
+    @property
+    def firmness(self) -> Literal["none", "order", "sizes"]:
+        if self.margins in ("full", "bytes"):
+            return "sizes"
+        return "order" if self.margins == "ranks" else "none"
 
     def scheme(self, features: str) -> str:
         """The scheme of codes made from features of the given scheme."""
@@ -83,7 +95,7 @@ class Simhash(Printer):
     def compute(self, features: Features, threads: int = 1) -> Codes:
         """The codes of all rows; exact, so the same for any order of features, threads and machine."""
         columns = _core.simhash(features.hashes, features.weights, features.offsets, *self.native(), threads)
-        return replace(self.codes(features.scheme, features.sizes == 0, columns), replaced=features.replaced)
+        return replace(self.codes(features.scheme, features.empty, columns), replaced=features.replaced)
 
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True

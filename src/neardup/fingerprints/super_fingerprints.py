@@ -12,6 +12,7 @@ from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.fingerprints.keyed import Keys, KeyScheme
 from neardup.fingerprints.minhash import MinHash
+from neardup.values.checks import check_fields
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["SuperFingerprints"]
@@ -23,6 +24,14 @@ class SuperFingerprints(KeyScheme):
 
     Documents with Jaccard similarity s agree on one with probability s**14, so on 2 of 6 with .879 at s = .95 and .026
     at s = .8. It is meant for copies that are almost identical.
+
+    permutations  "one" or "independent", as for MinHash
+    seed          of all hashes: a whole number or a Seed
+
+    >>> import neardup as nd
+    >>> printer = nd.fingerprints.SuperFingerprints(many=6, values=14)
+    >>> nd.fingerprint(["the ferry leaves at eight"], nd.Words(), printer).keys.shape
+    (1, 6)
     """
 
     many: int = 6
@@ -31,6 +40,7 @@ class SuperFingerprints(KeyScheme):
     seed: int | Seed = DEFAULT_SEED
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.many < 1 or self.values < 1:
             raise ConfigError("super-fingerprints: many and values are 1 or more")
         self.sketch()

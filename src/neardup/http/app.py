@@ -9,7 +9,7 @@ from neardup.http.asgi import Application
 from neardup.http.bulk import BulkAdd
 from neardup.http.handlers import Documents, Questions, Watching
 from neardup.http.lifecycle import Service
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 from neardup.http.metrics import CONTENT_TYPE_LATEST, Metrics
 from neardup.http.openapi import openapi_document
 from neardup.http.routes import Reply, Request, Route, encode
@@ -41,7 +41,7 @@ __all__ = ["make_app"]
 PLAIN = CONTENT_TYPE_LATEST.encode()
 
 
-def _table(service: Service, limits: Limits, watching: Watching) -> list[Route]:
+def _table(service: Service, limits: RequestLimits, watching: Watching) -> list[Route]:
     """Everything that is served but the pages."""
     stored, asked, bulk = Documents(service), Questions(service, limits), BulkAdd(service)
     described = _Described()
@@ -95,13 +95,14 @@ class _Described:
 
 
 def _pages(indexed: bool) -> PageFiles:
+    shared = {"/docs": "docs.html", "/page/docs.js": "docs.js", **TRY}
     if not indexed:
-        return PageFiles({"/": "try.html", **TRY})
-    return PageFiles({"/": "live.html", "/page/live.js": "live.js", **TRY})
+        return PageFiles({"/": "try.html", **shared})
+    return PageFiles({"/": "live.html", "/page/live.js": "live.js", **shared})
 
 
 def make_app(
-    limits: Limits, *, token: str | None = None, logs_all: bool = False, indexed: bool = True
+    limits: RequestLimits, *, token: str | None = None, logs_all: bool = False, indexed: bool = True
 ) -> tuple[Application, Service]:
     """The application, and the place where the index is put when it is open; `indexed=False`: none will be."""
     counted = Metrics()

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from neardup.http.access import Access, check_single
-from neardup.http.limits import Budget, Limits, Refused, read_body, unpacked
+from neardup.http.limits import Budget, Refused, RequestLimits, read_body, unpacked
 from neardup.http.logs import log
 from neardup.http.metrics import Metrics
 from neardup.http.routes import Reply, Resource, Route, Routes, encode, not_allowed
@@ -53,7 +53,7 @@ class Application:
     def __init__(
         self,
         routes: Iterable[Route],
-        limits: Limits,
+        limits: RequestLimits,
         metrics: Metrics,
         *,
         access: Access,

@@ -14,7 +14,7 @@ from neardup.fingerprints.fingerprints import Codes
 from neardup.http.batching import Batcher
 from neardup.http.hex_fingerprints import PrintForm
 from neardup.http.ingest import Ingest, check_one
-from neardup.http.limits import Limits, Refused
+from neardup.http.limits import Refused, RequestLimits
 from neardup.http.schemas import (
     ClusterAnswer,
     CollapseAnswer,
@@ -42,7 +42,7 @@ HTML_AT_ONCE = 32
 LOADED_AT_ONCE = 64  # stored texts, in one query
 
 
-class Asked(NamedTuple):
+class CheckedQuery(NamedTuple):
     """A checked query."""
 
     text: str | None
@@ -59,7 +59,7 @@ class Engine:
     """
 
     def __init__(
-        self, index: Index, limits: Limits, observe: Callable[[str, int], None] | None = None
+        self, index: Index, limits: RequestLimits, observe: Callable[[str, int], None] | None = None
     ) -> None:
         self.index, self.limits = index, limits
         self.form = PrintForm(index.config, index.scheme)
@@ -69,7 +69,7 @@ class Engine:
         self._pages = ThreadPoolExecutor(1, "html")
         self._html: HtmlExtractor | None = None
         count = observe or (lambda name, size: None)
-        self._search: Batcher[Asked, SearchAnswer] = Batcher(
+        self._search: Batcher[CheckedQuery, SearchAnswer] = Batcher(
             self._look, self._reader, most=64, observe=lambda size: count("search", size)
         )
         self._extract: Batcher[str, str] = Batcher(
@@ -111,9 +111,9 @@ class Engine:
             code = self.form.bytes_of(query.fingerprint, query.scheme)
         elif query.html is not None:
             text = await self._extract.put(query.html)
-        return await self._search.put(Asked(text, code, query.id, query.first))
+        return await self._search.put(CheckedQuery(text, code, query.id, query.first))
 
-    def _look(self, batch: list[Asked]) -> list[SearchAnswer | BaseException]:
+    def _look(self, batch: list[CheckedQuery]) -> list[SearchAnswer | BaseException]:
         answers: list[SearchAnswer | BaseException] = [Refused(500, "nothing was done")] * len(batch)
         groups: dict[tuple[bool, bool], list[int]] = {}
         for at, one in enumerate(batch):
@@ -133,7 +133,7 @@ class Engine:
                 answers[at] = SearchAnswer(_hits(others[:1] if batch[at].first else others))
         return answers
 
-    def _hits(self, group: list[Asked], textual: bool, first: bool) -> list[list[Hit]]:
+    def _hits(self, group: list[CheckedQuery], textual: bool, first: bool) -> list[list[Hit]]:
         mode = "first" if first else "all"
         if textual:
             found: list[list[Hit]] = self.index.search([one.text or "" for one in group], mode=mode)  # type: ignore[call-overload]
@@ -214,7 +214,7 @@ class Engine:
         self._load(ids, texts)
         config = self.index.config
         threshold = config.verify.threshold if ranked.threshold is None else ranked.threshold
-        shown = collapse([text or "" for text in texts], threshold=threshold, features=config.compared)
+        shown = collapse([text or "" for text in texts], threshold=threshold, features=config.shown)
         return CollapseAnswer(
             [
                 ResultAnswer(

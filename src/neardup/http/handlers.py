@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 
 from neardup.http.asgi import Application
 from neardup.http.lifecycle import Service
-from neardup.http.limits import Limits, Refused
+from neardup.http.limits import Refused, RequestLimits
 from neardup.http.metrics import CONTENT_TYPE_LATEST
 from neardup.http.routes import Reply, Request
 from neardup.http.schemas import (
@@ -76,7 +77,7 @@ class Documents:
 class Questions:
     """What can be asked without being remembered."""
 
-    def __init__(self, service: Service, limits: Limits) -> None:
+    def __init__(self, service: Service, limits: RequestLimits) -> None:
         self._service, self._limits = service, limits
 
     async def search(self, request: Request[SearchRequest]) -> SearchAnswer:
@@ -124,6 +125,7 @@ class Watching:
             duplicates=counted.duplicates,
             routes=counted.routes(),
             hits=[] if engine is None else engine.ingest.recent(),
+            history=counted.history.moments(),
             index=None if engine is None else await engine.stats(),
         )
 
@@ -136,7 +138,9 @@ class Watching:
         assert self.application is not None
         if self.application.draining:
             raise Refused(503, "the service is stopping")
-        self._service.engine()
+        engine = self._service.engine()
+        if not isinstance(engine.index.path, Path):  # a server may be away, or have lost the index
+            await engine.stats()
         return StateAnswer("ready")
 
     async def metrics(self, request: Request[None]) -> Reply:

@@ -26,7 +26,7 @@ class PrintForm:
         self._bits: int = getattr(self._printer.blank, "bits", 0)  # of a code
 
     def bytes_of(self, digits: str, scheme: str | None) -> bytes:
-        """The bytes of one fingerprint; none at all stand for a document without features."""
+        """The bytes of one fingerprint; a document without features has none."""
         if scheme is not None and scheme != self.scheme:
             raise DataError(f"these fingerprints are of another scheme; this index has {self.scheme}")
         try:

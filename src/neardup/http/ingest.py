@@ -19,7 +19,7 @@ from neardup.errors import DataError, FormatError, NeardupError, SharedIndexErro
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.http.batching import Batcher
 from neardup.http.hex_fingerprints import PrintForm
-from neardup.http.limits import Limits, Refused, check_depth
+from neardup.http.limits import Refused, RequestLimits, check_depth
 from neardup.http.lines import FEW, LinePart
 from neardup.http.schemas import DocumentRequest, RecentHit, SeenAnswer, decode_meta
 from neardup.index import Index
@@ -28,14 +28,14 @@ from neardup.index.inputs import check_ids, meta_text
 from neardup.index.match import Items
 from neardup.readers.document import Document
 
-__all__ = ["Incoming", "Ingest", "check_one"]
+__all__ = ["CheckedDocument", "Ingest", "check_one"]
 
 RECENT = 50  # hits that are kept for the page that shows them
 # Errors of the index and not of a document: the next document would fail too, after a long wait for a lost server.
 INDEX_ERRORS = (FormatError, SharedIndexError)
 
 
-class Incoming(NamedTuple):
+class CheckedDocument(NamedTuple):
     """A checked document that is to be stored: its text, or the bytes of its fingerprint."""
 
     id: str
@@ -55,7 +55,7 @@ class Ingest:
     def __init__(
         self,
         index: Index,
-        limits: Limits,
+        limits: RequestLimits,
         form: PrintForm,
         extract: Batcher[str, str],
         observe: Callable[[int], None],
@@ -65,14 +65,14 @@ class Ingest:
         self._recent: deque[tuple[float, Seen]] = deque(maxlen=RECENT)
         self.writer = ThreadPoolExecutor(1, "write")
         self._printer = ThreadPoolExecutor(2, "print")
-        self._seen: Batcher[Incoming, SeenAnswer] = Batcher(self._put, self.writer, observe=observe)
+        self._seen: Batcher[CheckedDocument, SeenAnswer] = Batcher(self._put, self.writer, observe=observe)
 
     def close(self) -> None:
         """What was queued is done first."""
         for executor in (self._printer, self.writer):
             executor.shutdown(wait=True)
 
-    def check(self, document: DocumentRequest) -> Incoming:
+    def check(self, document: DocumentRequest) -> CheckedDocument:
         """A document without HTML, ready to be put; DataError or Refused if it cannot be."""
         check_one(document.text, document.html, document.fingerprint)
         check_ids((document.id,))
@@ -82,7 +82,7 @@ class Ingest:
             if self._index.store != "none":
                 raise DataError("this index keeps texts to verify hits by: send text or html")
             code = self._form.bytes_of(document.fingerprint, document.scheme)
-        return Incoming(document.id, document.text, code, meta, document.ttl)
+        return CheckedDocument(document.id, document.text, code, meta, document.ttl)
 
     def _meta(self, sent: msgspec.Raw) -> dict[str, Any] | None:
         """Values of any number and kind: their size bounds how long it takes to make them."""
@@ -185,20 +185,20 @@ class Ingest:
             if len(incoming) % FEW == 0:
                 await asyncio.sleep(0)
         pages = [at for at, one in enumerate(documents) if getattr(one, "html", None) is not None]
-        pages = [at for at in pages if isinstance(incoming[at], Incoming)]
+        pages = [at for at in pages if isinstance(incoming[at], CheckedDocument)]
         texts = await asyncio.gather(
             *(self._extract.put(documents[at].html) for at in pages),  # type: ignore[union-attr, arg-type]
             return_exceptions=True,
         )
         for at, text in zip(pages, texts, strict=True):
             incoming[at] = text if isinstance(text, BaseException) else incoming[at]._replace(text=text)
-        good = [at for at, one in enumerate(incoming) if isinstance(one, Incoming)]
+        good = [at for at, one in enumerate(incoming) if isinstance(one, CheckedDocument)]
         answers = await self._in(self.writer, self._put, [incoming[at] for at in good])
         for at, answer in zip(good, answers, strict=True):
             incoming[at] = answer
         return incoming
 
-    def _put(self, batch: list[Incoming]) -> list[SeenAnswer | BaseException]:
+    def _put(self, batch: list[CheckedDocument]) -> list[SeenAnswer | BaseException]:
         """One call for all that have the same fields; if it fails, one call each: only the bad ones get an error."""
         nothing = Refused(500, "nothing was done")
         answers: list[SeenAnswer | BaseException] = [nothing] * len(batch)
@@ -226,7 +226,7 @@ class Ingest:
             for at, one in reversed(list(self._recent))
         ]
 
-    def _put_group(self, group: list[Incoming]) -> Sequence[Seen]:
+    def _put_group(self, group: list[CheckedDocument]) -> Sequence[Seen]:
         ttl = group[0].ttl
         if group[0].code is None:
             documents = [Document(one.id, one.text or "", one.meta or {}) for one in group]
@@ -235,7 +235,7 @@ class Ingest:
         metas = [one.meta for one in group] if any(one.meta for one in group) else None
         return list(self._index.seen_prints([one.id for one in group], prints, metas=metas, ttl=ttl))
 
-    def _put_one(self, one: Incoming) -> Seen | BaseException:
+    def _put_one(self, one: CheckedDocument) -> Seen | BaseException:
         try:
             return self._put_group([one])[0]
         except (NeardupError, ValueError) as error:
@@ -254,7 +254,7 @@ async def _done(before: asyncio.Future[Any] | None) -> None:
             raise failed
 
 
-def _groups(batch: Sequence[Incoming]) -> Iterator[list[int]]:
+def _groups(batch: Sequence[CheckedDocument]) -> Iterator[list[int]]:
     """Places of documents that can be put in one call, in groups as large as possible: of documents with the same id
     the last is put last, as it replaces the others."""
     groups: dict[tuple[bool, float | None], list[int]] = {}

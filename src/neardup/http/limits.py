@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup.errors import ConfigError
 
-__all__ = ["Budget", "Limits", "Refused", "check_depth", "read_body", "unpacked"]
+__all__ = ["Budget", "Refused", "RequestLimits", "check_depth", "read_body", "unpacked"]
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -33,7 +33,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """Bounds on requests. Sizes in bytes, times in seconds.
 
     body            of one request, also after it is unpacked
@@ -89,7 +89,7 @@ class Budget:
         self.taken -= size
 
 
-async def read_body(receive: Receive, limits: Limits, budget: Budget, declared: int) -> bytes:
+async def read_body(receive: Receive, limits: RequestLimits, budget: Budget, declared: int) -> bytes:
     """The whole body, within the limits; the caller gives its size back to the budget.
 
     What a client declares is taken from the budget only as it arrives, so that nobody can reserve without sending.

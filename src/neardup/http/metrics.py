@@ -17,6 +17,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
+from neardup.http.history import History, quantile
 from neardup.http.schemas import RouteAnswer, StatsAnswer
 
 __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
@@ -37,8 +38,7 @@ class _Route:
 
     def quantile(self, share: float) -> float:
         """The smallest time that this share of the last requests did not exceed."""
-        ordered = sorted(self.seconds)
-        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+        return quantile(self.seconds, share) or 0.0
 
 
 class _Spread:
@@ -75,6 +75,7 @@ class Metrics(Collector):
         self._routes: dict[str, _Route] = {}
         self.started = time.time()
         self.new = self.duplicates = 0
+        self.history = History()
         self._stats: StatsAnswer | None = None
         self.registry.register(self)
 
@@ -91,6 +92,7 @@ class Metrics(Collector):
             recent = self._routes[route] = _Route()
         recent.count += 1
         recent.seconds.append(seconds)
+        self.history.request(route, status, seconds)
 
     def batch(self, kind: str, size: int) -> None:
         if kind not in self._batches:
@@ -100,6 +102,7 @@ class Metrics(Collector):
     def remembered(self, new: int, duplicates: int) -> None:
         self.new += new
         self.duplicates += duplicates
+        self.history.remembered(new, duplicates)
 
     def routes(self) -> list[RouteAnswer]:
         """Requests by route, with the median and the 99th percentile of the last ones' seconds."""

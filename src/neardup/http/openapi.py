@@ -33,6 +33,24 @@ QUEUED = (400, 401, 403, 408, 413, 415, 422, 429, 500, 503, 507)
 TEXT = {"type": "string"}
 LINES = {"type": "string", "description": "one document a line, as JSON"}
 Json = dict[str, Any]
+_FERRY = "The ferry leaves the north pier at eight and returns by noon."
+_BARGE = "The ferry leaves the north pier at nine and returns by noon."
+# Bodies that work as they are, for the page /docs and for programs.
+EXAMPLES: dict[tuple[str, bool], Any] = {
+    ("/v1/seen", False): {"id": "page-1", "text": _FERRY},
+    ("/v1/search", False): {"text": _FERRY},
+    ("/v1/documents", False): {"id": "page-2", "text": _BARGE, "meta": {"source": "timetable"}},
+    (
+        "/v1/documents",
+        True,
+    ): '{"id": "page-3", "text": "Bring your own bicycle."}\n{"id": "page-4", "text": "Dogs are free."}\n',
+    ("/v1/compare", False): {"left": _FERRY, "right": _BARGE, "threshold": 0.5},
+    ("/v1/collapse", False): {
+        "results": [{"id": "page-1", "text": _FERRY}, {"id": "page-5", "text": _FERRY}]
+    },
+    ("/v1/try", False): {"left": _FERRY, "right": _BARGE},
+}
+EXAMPLE_ID = "page-1"
 
 
 def openapi_document(routes: Sequence[Route]) -> Json:
@@ -73,7 +91,8 @@ def _operation(route: Route, schemas: dict[int, Json]) -> Json:
     }
     if route.body is not None:
         kind, schema = (NDJSON, LINES) if route.lines else (b"application/json", schemas[id(route.body)])
-        described["requestBody"] = {"required": True, "content": {kind.decode(): {"schema": schema}}}
+        content = {"schema": schema, "example": EXAMPLES[route.path, route.lines]}
+        described["requestBody"] = {"required": True, "content": {kind.decode(): content}}
     return described
 
 
@@ -82,7 +101,16 @@ def _parameters(route: Route) -> list[Json]:
     if route.path.endswith(ID):
         schema = {"type": "string", "minLength": 1}
         how = "percent-encoded, also its slashes"
-        found.append({"name": "id", "in": "path", "required": True, "description": how, "schema": schema})
+        found.append(
+            {
+                "name": "id",
+                "in": "path",
+                "required": True,
+                "description": how,
+                "example": EXAMPLE_ID,
+                "schema": schema,
+            }
+        )
     if route.query is not None:
         _, components = msgspec.json.schema_components([route.query])
         shape = components[route.query.__name__]

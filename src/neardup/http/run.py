@@ -12,9 +12,9 @@ from collections.abc import Callable
 from neardup.http.app import make_app
 from neardup.http.deadline import Deadline
 from neardup.http.engine import Engine
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 from neardup.http.logs import log
-from neardup.http.server import Address, Listening, event_loop
+from neardup.http.server import ListenAddress, Listening, event_loop
 from neardup.index import Index
 
 __all__ = ["serve"]
@@ -26,8 +26,8 @@ KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
 def serve(
     open_index: Callable[[], Index] | None,
-    address: Address,
-    limits: Limits | None = None,
+    address: ListenAddress,
+    limits: RequestLimits | None = None,
     *,
     logs_all: bool = False,
     started: Callable[[str], None] | None = None,
@@ -40,7 +40,7 @@ def serve(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     _keep_memory()
-    limits = limits or Limits()
+    limits = limits or RequestLimits()
     _allow_files(limits.connections + 256)
     try:
         with Deadline(limits.drain_seconds) as deadline, event_loop() as runner:
@@ -77,8 +77,8 @@ def _allow_files(wanted: int) -> None:
 
 async def _serve(
     open_index: Callable[[], Index] | None,
-    address: Address,
-    limits: Limits,
+    address: ListenAddress,
+    limits: RequestLimits,
     deadline: Deadline,
     logs_all: bool,
     started: Callable[[str], None] | None,

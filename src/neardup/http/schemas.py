@@ -20,6 +20,7 @@ __all__ = [
     "FoldedAnswer",
     "HitAnswer",
     "LiveAnswer",
+    "Moment",
     "Problem",
     "RecentHit",
     "RejectedLine",
@@ -228,9 +229,25 @@ class RecentHit(Struct):
     similarity: float | None
 
 
+class Moment(Struct):
+    """Five seconds of the service from `at` on, in seconds since 1970. `failed` counts answers of 500 and more,
+    `refused` those from 400 to 499; `p50` and `p99` are seconds, and null if there was no request."""
+
+    at: float
+    requests: int
+    searches: int
+    failed: int
+    refused: int
+    new: int
+    duplicates: int
+    p50: float | None
+    p99: float | None
+
+
 class LiveAnswer(Struct):
     """What the service is doing. `state` is ready, opening, stopping, or none if it serves no index; `new` and
-    `duplicates` count documents since the start; of `hits` the last come first."""
+    `duplicates` count documents since the start; of `hits` the last come first. `history` has the last ten minutes;
+    moments without requests are left out."""
 
     state: str
     version: str
@@ -241,6 +258,7 @@ class LiveAnswer(Struct):
     duplicates: int
     routes: list[RouteAnswer]
     hits: list[RecentHit]
+    history: list[Moment]
     index: StatsAnswer | None
 
 

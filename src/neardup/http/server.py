@@ -15,10 +15,10 @@ from typing import Any
 from neardup.errors import ConfigError, DataError
 from neardup.http.asgi import Application
 from neardup.http.deadline import Deadline
-from neardup.http.limits import Limits
+from neardup.http.limits import RequestLimits
 from neardup.values.posix import unsupported
 
-__all__ = ["Address", "Listening", "event_loop"]
+__all__ = ["ListenAddress", "Listening", "event_loop"]
 
 LEAVE_SECONDS = 2.0
 DRAIN_SHARE = (
@@ -29,7 +29,7 @@ PIECE_BYTES = 1 << 17
 
 
 @dataclass(frozen=True)
-class Address:
+class ListenAddress:
     """Where to listen. Anything but this machine itself needs a token. Port 0 is any free one."""
 
     host: str = "127.0.0.1"
@@ -71,7 +71,7 @@ class Listening:
     """
 
     def __init__(
-        self, application: Application, address: Address, limits: Limits, deadline: Deadline
+        self, application: Application, address: ListenAddress, limits: RequestLimits, deadline: Deadline
     ) -> None:
         self._stop = asyncio.Event()
         self._deadline = deadline
@@ -134,7 +134,7 @@ def event_loop() -> asyncio.Runner:
     return asyncio.Runner(loop_factory=uvloop.new_event_loop)
 
 
-def _server(app: Application, address: Address, port: int, limits: Limits) -> Any:
+def _server(app: Application, address: ListenAddress, port: int, limits: RequestLimits) -> Any:
     """granian with these limits, to be served on the running event loop."""
     from granian.constants import HTTPModes, Interfaces
     from granian.http import HTTP1Settings
@@ -156,7 +156,7 @@ def _server(app: Application, address: Address, port: int, limits: Limits) -> An
     )
 
 
-def _free_port(address: Address) -> int:
+def _free_port(address: ListenAddress) -> int:
     """The port, checked to be free: the server's own error would come from another thread."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from neardup.http.limits import Limits, Refused
+from neardup.http.limits import Refused, RequestLimits
 from neardup.http.schemas import TryRequest
 from neardup.pipeline.trace import Trial, trial
 
 __all__ = ["tried"]
 
 
-def tried(data: TryRequest, limits: Limits) -> Trial:
+def tried(data: TryRequest, limits: RequestLimits) -> Trial:
     """The trial of one text or two, within the limits; it may take a second."""
     for text in (data.left, data.right or ""):
         if len(text) > limits.tried:

@@ -18,6 +18,16 @@ class Seen(NamedTuple):
 
     `distance` is in bits (None for sketches). `similarity` is verified on the features if the index stores them, an
     estimate for sketches without features, and None for codes without features.
+
+    id  of the document that was given
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     _ = index.add([nd.Document("a", "the ferry leaves at eight")])
+    ...     seen = index.seen("The ferry leaves at eight!", id="b")
+    >>> seen.new, seen.duplicate_of, seen.similarity
+    (False, 'a', 1.0)
     """
 
     id: str
@@ -28,7 +38,20 @@ class Seen(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A stored document near a query; distance and similarity as in Seen."""
+    """A stored document near a query; distance and similarity as in Seen.
+
+    id, row     the stored document
+    distance    differing bits, or None
+    similarity  0 to 1, or None
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     _ = index.add([nd.Document("a", "the ferry leaves at eight")])
+    ...     hits = index.search("The ferry leaves at eight!")
+    >>> hits[0].id, hits[0].similarity
+    ('a', 1.0)
+    """
 
     id: str
     row: int
@@ -37,7 +60,22 @@ class Hit(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What is stored of one document. Times are seconds since 1970; `keeper` is the id of its cluster's keeper."""
+    """What is stored of one document. Times are seconds since 1970; `keeper` is the id of its cluster's keeper.
+
+    id, row         of the document
+    added, expires  when it was added, and when it expires or None
+    meta            the other fields that were given with it
+    text            its text, if the index stores texts
+    fingerprint     its fingerprint, if the index stores one
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     _ = index.add([nd.Document("a", "the ferry leaves at eight")])
+    ...     stored = index.get("a")
+    >>> stored.text, stored.keeper
+    ('the ferry leaves at eight', 'a')
+    """
 
     id: str
     row: int
@@ -50,7 +88,20 @@ class Stored(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A keeper, which comes first, and the documents that are duplicates of it, in the order of rows."""
+    """A keeper, which comes first, and the documents that are duplicates of it, in the order of rows.
+
+    keeper   the id of the keeper
+    members  all documents of the cluster
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     _ = index.add([nd.Document("a", "the ferry leaves at eight")])
+    ...     _ = index.seen("The ferry leaves at eight!", id="b")
+    ...     cluster = index.cluster("a")
+    >>> cluster.keeper, [member.id for member in cluster.members]
+    ('a', ['a', 'b'])
+    """
 
     keeper: str
     members: list[Hit]
@@ -59,7 +110,22 @@ class Cluster(NamedTuple):
 @dataclass(frozen=True)
 class Stats:
     """Sizes of an index. `rows` is the number of row numbers used so far, `documents` of stored documents, `keepers`
-    of clusters. The bytes are those of the database, of the cache files and of the tables in memory."""
+    of clusters. The bytes are those of the database, of the cache files and of the tables in memory.
+
+    watermark                                  rows below it are in cache files
+    database_bytes, cache_bytes, memory_bytes  sizes of the three parts
+    segments                                   codes in each part of the tables
+    store                                      what is stored of each document
+    scheme                                     of the fingerprints
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     _ = index.add([nd.Document("a", "the ferry leaves at eight")])
+    ...     stats = index.stats()
+    >>> stats.documents, stats.keepers
+    (1, 1)
+    """
 
     documents: int
     keepers: int
@@ -80,7 +146,18 @@ class Stats:
 @dataclass(frozen=True)
 class Health:
     """The result of `verify`: a list of problems in words, empty if there are none; and `warnings`, which are no
-    damage, such as files that others may read."""
+    damage, such as files that others may read.
+
+    documents  the number of documents that were checked
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     _ = index.add([nd.Document("a", "the ferry leaves at eight")])
+    ...     health = index.verify()
+    >>> health.documents, health.problems
+    (1, ())
+    """
 
     documents: int
     problems: tuple[str, ...]
@@ -97,6 +174,16 @@ class Answers(Sequence[Seen]):
 
     `row` is the row of each document; `keeper` is the row it is a duplicate of, or its own row if it is new.
     `distance` is -1 and `similarity` NaN if there is none.
+
+    ids    the ids of the documents that were given
+    names  the ids of the keepers, by row
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.Index(tempfile.mkdtemp() + "/pages.nd") as index:
+    ...     answers = index.seen([nd.Document("a", "the ferry leaves"), nd.Document("b", "The ferry leaves!")])
+    >>> answers.new.tolist(), answers[1].duplicate_of
+    ([True, False], 'a')
     """
 
     ids: Sequence[str]

@@ -17,18 +17,21 @@ from neardup.features.texts import Texts
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
 from neardup.index.export import write_export
-from neardup.index.inputs import is_address, meta_text
+from neardup.index.inputs import is_address, meta_text, one_by_one
 from neardup.index.interface import Access, Durability, Opening, Rows, Store, file_mode
 from neardup.index.key import write_key
 from neardup.index.match import Items
 from neardup.index.recipe import Contents
 from neardup.readers.document import Document
+from neardup.readers.reader import Batch
 from neardup.search.interface import Hits, Mode, check_mode
+from neardup.values.checks import checked
 from neardup.values.seeds import Seed
 
 __all__ = ["Index"]
 
 AT_ONCE = 1024  # documents that are prepared and passed to the store together
+_STORED = {"text": "texts", "features": "features", "none": "fingerprints"}
 
 
 class Index:
@@ -60,6 +63,7 @@ class Index:
     (True, 'a')
     """
 
+    @checked
     def __init__(
         self,
         path: str | PathLike[str],
@@ -80,7 +84,7 @@ class Index:
         self._recipe = self._store.recipe
 
     def __repr__(self) -> str:
-        return f"Index({str(self.path)!r}, scheme={self.scheme!r}, store={self.store!r})"
+        return f"<Index {str(self.path)!r}: {self._recipe.config.outline}, stores {_STORED[self.store]}>"
 
     @property
     def path(self) -> Path | str:
@@ -143,28 +147,28 @@ class Index:
     @overload
     def seen(self, documents: Document, *, ttl: float | None = None) -> Seen: ...
     @overload
-    def seen(self, documents: Iterable[Document], *, ttl: float | None = None) -> Answers: ...
+    def seen(
+        self, documents: Iterable[Document] | Iterable[Batch], *, ttl: float | None = None
+    ) -> Answers: ...
     def seen(
         self,
-        documents: str | Document | Iterable[Document],
+        documents: str | Document | Iterable[Document] | Iterable[Batch],
         *,
         id: str | None = None,
         meta: Mapping[str, Any] | None = None,
         ttl: float | None = None,
     ) -> Seen | Answers:
         """Look documents up and store them, in one step: if the same page is given twice, at the same time or in one
-        batch, exactly one of the two is new. Documents are committed, 1,024 in a transaction, before this returns."""
+        batch, exactly one of the two is new. Documents are committed, 1,024 in a transaction, before this returns.
+        What `nd.read` gives can be passed as it is."""
         if isinstance(documents, str):
             if id is None:
                 raise ConfigError("a text needs an id under which it is stored: seen(text, id=...)")
             documents = Document(id, documents, meta or {})
         if isinstance(documents, Document):
             return self.seen([documents], ttl=ttl)[0]
-        parts, waiting = [], iter(documents)
+        parts, waiting = [], one_by_one(documents)
         while batch := list(islice(waiting, AT_ONCE)):
-            for document in batch:
-                if not isinstance(document, Document):
-                    raise DataError(f"expected Documents, got {type(document).__name__}")
             items = self.prepare([document.text for document in batch])
             metas = [meta_text(document.meta) for document in batch]
             parts.append(self._store.writer.put([document.id for document in batch], items, metas, ttl))
@@ -204,10 +208,12 @@ class Index:
             )
         return self.seen_prepared(ids, self._store.matcher.of_prints(prints), metas=metas, ttl=ttl)
 
-    def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
+    def add(
+        self, documents: Document | Iterable[Document] | Iterable[Batch], *, ttl: float | None = None
+    ) -> int:
         """Store documents. Returns how many of them were new. Each gets its keeper, as in `seen`."""
         given = [documents] if isinstance(documents, Document) else documents
-        new, waiting = 0, iter(given)
+        new, waiting = 0, one_by_one(given)
         while batch := list(islice(waiting, AT_ONCE)):
             new += int(self.seen(batch, ttl=ttl).new.sum())
         return new
@@ -291,10 +297,10 @@ class Index:
             if entry.text is None:
                 raise DataError('this index stores no texts; create it with store="text"')
         assert one is not None and two is not None
-        how, least = self._recipe.compared, self._recipe.config.verify.threshold
-        return explain(
-            one.text or "", two.text or "", threshold=least, width=how.width, normalize=how.normalize
-        )
+        config, texts = self._recipe.config, (one.text or "", two.text or "")
+        how, verify = config.shown, config.verify
+        found = explain(*texts, threshold=verify.threshold, width=how.width, normalize=how.normalize)
+        return found.by_measure(verify.of_texts(how, *texts))
 
     def stats(self) -> Stats:
         """Current sizes."""

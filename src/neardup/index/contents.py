@@ -1,31 +1,36 @@
-"""What an index stores of a document besides its fingerprint, and how two documents are verified with it."""
+"""What an index stores of a document in addition to its fingerprint, and how two documents are verified with it."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.compare.verify import Cosine
 from neardup.errors import DataError
 from neardup.features.features import Features
 from neardup.index.recipe import Recipe
 
 __all__ = [
     "LARGEST_TEXT",
+    "Held",
     "TextTooLarge",
     "pack_features",
     "pack_text",
-    "pack_texts",
+    "portions",
     "unpack_features",
     "unpack_text",
+    "unpacked",
 ]
+
+Held = tuple[bytes | None, bytes | str | None]  # a fingerprint and a content, as they are stored, or its text
+Rows = NDArray[np.int64]
 
 LARGEST_TEXT = 1 << 30
 _RAW, _ZLIB = b"\0", b"\1"
+_AT_ONCE, _FEW = 16 << 20, 8  # bytes of contents that are compared at the same time, and rows that always are
 _SHORTEST = 100  # compression does not make shorter texts smaller
 
 
@@ -61,8 +66,31 @@ def unpack_text(content: bytes, most: int = LARGEST_TEXT) -> str:
         raise DataError(f"a stored text is damaged: {error.reason}") from None
 
 
+def portions(rows: Rows, sizes: Callable[[Rows], Rows]) -> list[Rows]:
+    """Rows in groups whose stored contents take little memory."""
+    if len(rows) <= _FEW:
+        return [rows]
+    group = np.cumsum(sizes(rows)) // _AT_ONCE
+    return np.split(rows, np.flatnonzero(np.diff(group)) + 1)
+
+
+def unpacked(held: Mapping[int, Held], texts: bool) -> Iterator[tuple[Rows, Mapping[int, Held]]]:
+    """What is held, by row, in groups of little memory also where texts were compressed a thousand times."""
+    rows, size, found = sorted(held), 0, dict[int, Held]()
+    if not texts and rows:
+        yield np.array(rows, np.int64), held
+    for row in rows if texts else ():
+        fingerprint, content = held[row]
+        text = unpack_text(content) if isinstance(content, bytes) else content
+        found[row] = fingerprint, text
+        size += len(text or "")
+        if size >= _AT_ONCE or row == rows[-1]:
+            yield np.array(list(found), np.int64), found
+            size, found = 0, {}
+
+
 def _weighted(recipe: Recipe) -> bool:
-    return isinstance(recipe.config.verify, Cosine)
+    return recipe.config.verify.weighted
 
 
 def pack_features(recipe: Recipe, features: Features) -> list[bytes]:
@@ -86,12 +114,3 @@ def unpack_features(recipe: Recipe, contents: Sequence[bytes]) -> Features:
         weights = np.frombuffer(b"".join(c[8 * n :] for c, n in zip(contents, sizes, strict=True)), "<f4")
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return Features(hashes.astype(np.uint64), weights.astype(np.float32), offsets, recipe.compared.scheme)
-
-
-def pack_texts(recipe: Recipe, texts: Sequence[str], threads: int = 1) -> list[bytes] | list[None]:
-    """What is stored of each text."""
-    if recipe.contents == "none":
-        return [None] * len(texts)
-    if recipe.contents == "text":
-        return [pack_text(text) for text in texts]
-    return pack_features(recipe, recipe.compared.extract(texts, threads=threads))

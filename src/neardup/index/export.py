@@ -15,10 +15,10 @@ from neardup.index.contents import pack_text, unpack_text
 from neardup.index.key import write_key
 from neardup.index.recipe import Contents, Recipe
 from neardup.readers import Limits, Reader, open_writer, read
+from neardup.readers.arrow_checks import pyarrow
 from neardup.readers.layout import Layout
-from neardup.readers.parquet import pyarrow
 
-__all__ = ["Line", "read_export", "write_export"]
+__all__ = ["ExportedDocument", "read_export", "write_export"]
 
 COLUMNS = {
     "id": "string",
@@ -35,7 +35,7 @@ COLUMNS = {
 }
 
 
-class Line(NamedTuple):
+class ExportedDocument(NamedTuple):
     """A document of an export. Times are in milliseconds since 1970."""
 
     id: str
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 def write_export(
     path: str | PathLike[str],
     recipe: Recipe,
-    stored: Iterable[Sequence[Line]],
+    stored: Iterable[Sequence[ExportedDocument]],
     key: str | PathLike[str] | None = None,
     access: str = "owner",
 ) -> int:
@@ -83,7 +83,7 @@ def _text_column(contents: Contents) -> str:
     return "keeper" if contents == "none" else contents
 
 
-def _record(line: Line, contents: Contents) -> dict[str, Any]:
+def _record(line: ExportedDocument, contents: Contents) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": line.id,
         "keeper": line.keeper,
@@ -107,7 +107,7 @@ def _digest(record: dict[str, Any]) -> str:
     return f"{_core.hash_bytes(json.dumps(values).encode(), 0):016x}"
 
 
-def read_export(source: str, recipe: Recipe, documents: int | None = None) -> Iterator[Line]:
+def read_export(source: str, recipe: Recipe, documents: int | None = None) -> Iterator[ExportedDocument]:
     """The lines of an export. DataError if one does not fit its digest, or if they are not as many as `documents`,
     which the key of the export says. Exports of earlier versions have neither."""
     reader = read(source, text=_text_column(recipe.contents), id="id", limits=Limits(document_bytes=1 << 30))
@@ -128,7 +128,7 @@ def read_export(source: str, recipe: Recipe, documents: int | None = None) -> It
         )
 
 
-def _line(record: dict[str, Any], recipe: Recipe, digested: bool) -> Line:
+def _line(record: dict[str, Any], recipe: Recipe, digested: bool) -> ExportedDocument:
     if (digested or record.get("digest") is not None) and record["digest"] != _digest(record):
         raise ValueError("it does not fit its digest; export it again")
     content: bytes | None = None
@@ -140,17 +140,17 @@ def _line(record: dict[str, Any], recipe: Recipe, digested: bool) -> Line:
     if fingerprint is not None and len(fingerprint) != recipe.width:
         raise ValueError(f"a fingerprint of {len(fingerprint)} bytes, not {recipe.width}")
     if record["meta"] is not None and not isinstance(json.loads(record["meta"]), dict):
-        raise ValueError("its meta is no JSON object")
+        raise ValueError("its meta is not a JSON object")
     similarity = None if record["similarity"] is None else float(record["similarity"])
-    line = Line(
+    line = ExportedDocument(
         record["id"], record["keeper"], record["distance"], similarity, record["added"], record["expires"],
         fingerprint, record["meta"], content,
     )  # fmt: skip
     whole = (line.distance, line.added, line.expires)
     if not all(type(value) is int for value in whole if value is not None) or line.added is None:
-        raise ValueError("a distance or a time is no whole number")
+        raise ValueError("a distance or a time is not a whole number")
     if not all(isinstance(value, str) and value for value in (line.id, line.keeper)):
-        raise ValueError("its id or keeper is no text")
+        raise ValueError("its id or keeper is not a text")
     return line
 
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.readers.document import Document
+from neardup.readers.reader import Batch
 from neardup.values.plain import json_value
 from neardup.values.threads import check_threads
 
-__all__ = ["LONGEST_ID", "batches", "check_ids", "check_opening", "is_address", "lasting", "meta_text"]
+__all__ = [
+    "LONGEST_ID",
+    "batches",
+    "check_ids",
+    "check_opening",
+    "is_address",
+    "lasting",
+    "meta_text",
+    "one_by_one",
+]
 
 LONGEST_ID = 8192  # bytes
 LONGEST_TTL = 1e10  # seconds: the expiry time must be a number that SQLite can store
@@ -47,6 +58,17 @@ def meta_text(meta: Mapping[str, Any]) -> str | None:
         return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=json_value)
     except (TypeError, ValueError) as error:
         raise DataError(f"this meta cannot be stored as JSON: {error}") from None
+
+
+def one_by_one(documents: Iterable[Document] | Iterable[Batch]) -> Iterator[Document]:
+    """The documents of a list, or of the batches of a reader."""
+    for given in documents:
+        if isinstance(given, Document):
+            yield given
+        elif isinstance(given, Batch):
+            yield from given
+        else:
+            raise DataError(f"expected Documents, got {type(given).__name__}")
 
 
 def check_ids(ids: Sequence[str]) -> None:

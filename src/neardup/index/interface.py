@@ -16,7 +16,7 @@ from neardup.config.config import Config
 from neardup.errors import ConfigError
 from neardup.features.texts import Texts
 from neardup.index.answers import Answers, Cluster, Health, Hit, Stats, Stored
-from neardup.index.export import Line
+from neardup.index.export import ExportedDocument
 from neardup.index.inputs import check_opening, is_address
 from neardup.index.match import Items, Matcher
 from neardup.index.recipe import Contents, Recipe
@@ -29,7 +29,7 @@ __all__ = [
     "Opening",
     "Rows",
     "Store",
-    "Writer",
+    "StoreWriter",
     "check_folder",
     "file_mode",
     "read_only",
@@ -79,7 +79,7 @@ class Opening:
         recipe.check_given(path, self.config, self.store, self.scheme)
 
 
-class Writer(Protocol):
+class StoreWriter(Protocol):
     """Inserts and deletes documents; `before` is in milliseconds since 1970. Any thread may call any method."""
 
     def put(
@@ -99,7 +99,7 @@ class Store(Protocol):
     @property
     def matcher(self) -> Matcher: ...
     @property
-    def writer(self) -> Writer: ...
+    def writer(self) -> StoreWriter: ...
     @property
     def rebuilt(self) -> tuple[str, ...]: ...
 
@@ -109,7 +109,7 @@ class Store(Protocol):
     def get_all(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]: ...
     def cluster(self, id: str, most: int | None = None) -> Cluster | None: ...
     def documents(self) -> Iterator[Stored]: ...
-    def lines(self) -> Iterator[Sequence[Line]]: ...
+    def lines(self) -> Iterator[Sequence[ExportedDocument]]: ...
     def contains(self, id: str) -> bool: ...
     def count(self) -> int: ...
     def stats(self) -> Stats: ...

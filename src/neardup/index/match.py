@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
-from neardup.index.contents import pack_features, pack_text, unpack_features, unpack_text
+from neardup.index.contents import (
+    Held,
+    pack_features,
+    pack_text,
+    portions,
+    unpack_features,
+    unpack_text,
+    unpacked,
+)
 from neardup.index.recipe import Recipe
-from neardup.index.tables import Near
+from neardup.index.tables import Near, equal_pairs, with_probes
 from neardup.pipeline.equal_words import same_words
 from neardup.search.interface import Mode
 from neardup.search.key_join import Probing
@@ -22,14 +30,14 @@ from neardup.search.key_join import Probing
 __all__ = ["Contained", "Held", "Items", "Matcher", "Matches", "Searched"]
 
 Rows = NDArray[np.int64]
-Held = tuple[bytes | None, bytes | None]  # a fingerprint and a content, as they are stored
 MOST_WITH_ONE_KEY = 1000  # keepers with the same key that a document is compared with, in each segment
 
 
 class Contained(Protocol):
-    """Reads the fingerprint and the content of stored rows that exist."""
+    """Reads the fingerprint and the content of stored rows that exist; `sizes` are the bytes that each has there."""
 
     def contents(self, rows: Rows) -> Mapping[int, Held]: ...
+    def sizes(self, rows: Rows) -> Rows: ...
 
 
 class Searched(Protocol):
@@ -114,6 +122,18 @@ class Matches:
     def where(self, wanted: NDArray[np.bool_]) -> Matches:
         return Matches(self.left[wanted], self.right[wanted], self.distance[wanted], self.similarity[wanted])
 
+    @classmethod
+    def joined(cls, parts: Sequence[Matches]) -> Matches:
+        """Matches of different rows."""
+        columns = [
+            np.concatenate(list(of))
+            for of in zip(
+                *((p.left, p.right, p.distance, p.similarity) for p in (NO_MATCHES, *parts)), strict=True
+            )
+        ]
+        order = np.lexsort((columns[1], columns[0]))
+        return cls(*(column[order] for column in columns))
+
 
 NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
@@ -157,7 +177,7 @@ class Matcher:
         if self.recipe.contents != "none":
             contents = [content for _, content in found]
             if self.recipe.contents == "text":
-                contents = [unpack_text(content) for content in contents]
+                contents = [c if isinstance(c, str) else unpack_text(c) for c in contents]
         return Items(column, self.recipe.keys(column, self.threads), empty, contents)
 
     def stored(
@@ -239,9 +259,9 @@ class Matcher:
 
     def _sharing(self, column: NDArray[Any], keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
         """Pairs of lines that share a key and pass the method's check."""
-        left, right = _equal_pairs(keys, self.recipe.sparse)
+        left, right = equal_pairs(keys, self.recipe.sparse)
         if (probes := self.recipe.probes(column)) is not None:
-            left, right = _with_probes(keys, probes, left, right)
+            left, right = with_probes(keys, probes, left, right)
         if self.recipe.checks:
             counts = self.recipe.passes(column[left], column[right])
             left, right = left[counts], right[counts]
@@ -271,14 +291,19 @@ class Matcher:
         if not len(near.query) or not self._looks:
             far = near.distance if self._whole else np.full(len(near.query), -1)
             return Matches(near.query, near.row, far, np.full(len(near.query), self.recipe.method.sure))
-        rows, place = np.unique(near.row, return_inverse=True)
         # An earlier part of the same transaction may have deleted the row or its keeper: then it is no hit.
-        held = store.contents(rows)
-        there = np.isin(rows, np.array(list(held), np.int64))
-        kept = there[place]
-        near = Near(near.query[kept], near.row[kept], near.distance[kept])
-        rows, place = rows[there], np.searchsorted(rows[there], near.row)
-        other = self.of_contents(rows, held)
+        parts = [
+            self._compared(items, near, rows, self.of_contents(rows, held))
+            for some in portions(np.unique(near.row), store.sizes)
+            for rows, held in unpacked(store.contents(some), self.recipe.contents == "text")
+        ]
+        return parts[0] if len(parts) == 1 else Matches.joined(parts)
+
+    def _compared(self, items: Items, near: Near, rows: Rows, other: Items) -> Matches:
+        """Those of the near rows among `rows`, whose items are given, that match."""
+        place = np.searchsorted(rows, near.row)
+        kept = rows[np.minimum(place, len(rows) - 1)] == near.row
+        near, place = Near(near.query[kept], near.row[kept], near.distance[kept]), place[kept]
         if self.recipe.checks:
             counts = self.recipe.passes(items.column[near.query], other.column[place])
             near = Near(near.query[counts], near.row[counts], near.distance[counts])
@@ -310,7 +335,7 @@ class Matcher:
         return Matches(needed[pairs.left], needed[pairs.right], np.array(bits, np.int64), pairs.similarity)
 
     def _same_words(self, one: Items, rows: Rows, two: Items, others: Rows) -> NDArray[np.bool_]:
-        """Whether items have the very words of other items; those without a text pass, for nobody can tell."""
+        """Whether items have exactly the words of other items; those without a text pass, because it is unknown."""
         if one.contents is None or two.contents is None:
             return np.ones(len(rows), np.bool_)
         left, right = (
@@ -354,40 +379,3 @@ def best(matches: Matches) -> Matches:
     chosen = np.zeros(len(order), bool)
     chosen[order[fresh]] = True
     return matches.where(chosen)
-
-
-def _equal_pairs(keys: NDArray[np.uint64], sparse: bool = False) -> tuple[Rows, Rows]:
-    """All pairs of lines with an equal value in some column, left < right, each once. If `sparse`, 0 means no key."""
-    found = [np.empty(0, np.int64)]
-    count = len(keys)
-    for column in keys.T:
-        order = np.argsort(column, kind="stable")
-        ordered = column[order]
-        step = 1
-        # Equal lines are adjacent after sorting: compare neighbours at growing distances until none are equal.
-        while step < count and (same := ordered[step:] == ordered[:-step]).any():
-            if sparse:
-                same &= ordered[step:] != 0
-            found.append(order[:-step][same] * count + order[step:][same])
-            step += 1
-    pairs = np.unique(np.concatenate(found))
-    return pairs // max(count, 1), pairs % max(count, 1)
-
-
-def _with_probes(keys: NDArray[np.uint64], probes: Probing, left: Rows, right: Rows) -> tuple[Rows, Rows]:
-    """The given pairs, and pairs of lines where a probe of one is a key of the other."""
-    count = max(len(keys), 1)
-    found = [left * count + right]
-    query, table, key = probes
-    for number, column in enumerate(keys.T):
-        mine = table == number
-        order = np.argsort(column, kind="stable")
-        first, last = (np.searchsorted(column[order], key[mine], side) for side in ("left", "right"))
-        many = last - first
-        asking = np.repeat(query[mine], many)
-        place = np.arange(len(asking)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(first, many)
-        other = order[place]
-        apart = asking != other
-        found.append(np.minimum(asking, other)[apart] * count + np.maximum(asking, other)[apart])
-    pairs = np.unique(np.concatenate(found))
-    return pairs // count, pairs % count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,7 @@ from neardup.index.export import read_export
 from neardup.index.inputs import is_address, meta_text
 from neardup.index.interface import Opening, check_folder
 from neardup.index.key import exported_documents, read_key
-from neardup.index.local.files import CACHE, DATABASE, LOCK, remove
+from neardup.index.local.files import built_beside, check_new_folder
 from neardup.index.local.fill import fill_folder
 from neardup.index.local.recover import recovered
 from neardup.index.local.store import LocalStore
@@ -48,7 +47,7 @@ def reindex(
 ) -> int:
     """Create an index of the same documents, with another config or the same, from their stored texts. Document
     frequencies, if the config needs them, are fitted on these texts. Returns the number of documents. Clusters are
-    computed again, in the order of rows."""
+    computed again, in the order of rows. The new index gets its name when it is complete."""
     check_folder(
         path, "reindex into a server", "reindex into a folder, export that, and import it to the server"
     )
@@ -56,32 +55,16 @@ def reindex(
         raise DataError(
             'this index stores no texts: create a new one from the original files, with "neardup index add"'
         )
-    if (Path(path) / DATABASE).exists():
-        raise DataError(f"{path}: a new index needs a new folder")
+    check_new_folder(Path(path), "a new index needs a new folder")
     texts = (entry.text or "" for entry in source.documents())
     chosen = source.settings if config is None else config
     opening = Opening(chosen, store=store, sample=texts if chosen.idf is not None else None, threads=threads)
-    had_folder = Path(path).exists()
-    target = LocalStore(path, opening)
-    try:
-        with contextlib.closing(target):
-            count, waiting = 0, source.documents()
-            while batch := list(islice(waiting, AT_ONCE)):
-                _copy(target, batch)
-                count += len(batch)
-            return count
-    except BaseException:
-        _take_back(Path(path), had_folder)  # a part of the documents must not look like all of them
-        raise
-
-
-def _take_back(folder: Path, had_folder: bool) -> None:
-    with contextlib.suppress(OSError):
-        remove(folder / DATABASE)
-        shutil.rmtree(folder / CACHE, ignore_errors=True)
-        (folder / LOCK).unlink(missing_ok=True)
-        if not had_folder:
-            folder.rmdir()
+    with built_beside(path) as folder, contextlib.closing(LocalStore(folder, opening)) as target:
+        count, waiting = 0, source.documents()
+        while batch := list(islice(waiting, AT_ONCE)):
+            _copy(target, batch)
+            count += len(batch)
+    return count
 
 
 def _copy(target: LocalStore, batch: list[Stored]) -> None:

@@ -65,14 +65,14 @@ class Recipe:
         """The recipe of a new index; a config with `idf` is fitted on the sample."""
         if contents not in ("text", "features", "none"):
             raise ConfigError(f'an index stores "text", "features" or "none" of a document, not {contents!r}')
+        config.check_words("an index")
         if config.templates is not None:
             raise ConfigError("templates are learnt from a whole corpus; an index cannot have them")
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
         if (method := config.method) is not None:
             method.check_live(config.prints)
-            if (online := method.online(config.verify, config.recall)) is not method:
-                config = replace(config, search=online)
+            config = _online(config)
         features = config.features
         given = [features.seed, config.compared.seed, getattr(config.fingerprint, "seed", DEFAULT_SEED)]
         fitted = isinstance(features.weights, Idf)
@@ -274,7 +274,7 @@ class Recipe:
 
     def differs(self, config: Config) -> bool:
         """Whether this config makes other fingerprints or finds other duplicates; seeds are ignored."""
-        public = Seed(DEFAULT_SEED)
+        public, config = Seed(DEFAULT_SEED), _online(config)
         weights: Any = config.features.weights
         if isinstance(weights, Idf):
             config = _weighed(config, "constant")
@@ -287,6 +287,13 @@ class Recipe:
 
 def _plain(config: Config) -> dict[str, Any]:
     return replace(config, idf=None).to_plain()
+
+
+def _online(config: Config) -> Config:
+    """The config with the search that an index uses: a search of a whole corpus names another one."""
+    method = config.method
+    online = None if method is None else method.online(config.verify, config.recall)
+    return config if online is method else replace(config, search=online)
 
 
 def _seeded(config: Config, seed: Seed) -> Config:

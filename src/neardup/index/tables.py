@@ -16,7 +16,7 @@ from neardup.search.hamming.tables import Compact, design_arrays
 from neardup.search.interface import Mode, Reach
 from neardup.search.key_join import Probing
 
-__all__ = ["Near", "Tables", "hash_ids"]
+__all__ = ["Near", "Tables", "equal_pairs", "hash_ids", "with_probes"]
 
 MOST_BEHIND = 3  # full tails that may wait for a merge
 Rows = NDArray[np.int64]
@@ -188,3 +188,40 @@ def _asked(
 
 def _flags(absent: Flags) -> Flags | None:
     return np.ascontiguousarray(absent) if absent.any() else None
+
+
+def equal_pairs(keys: NDArray[np.uint64], sparse: bool = False) -> tuple[Rows, Rows]:
+    """All pairs of lines with an equal value in some column, left < right, each once. If `sparse`, 0 means no key."""
+    found = [np.empty(0, np.int64)]
+    count = len(keys)
+    for column in keys.T:
+        order = np.argsort(column, kind="stable")
+        ordered = column[order]
+        step = 1
+        # Equal lines are adjacent after sorting: compare neighbours at growing distances until none are equal.
+        while step < count and (same := ordered[step:] == ordered[:-step]).any():
+            if sparse:
+                same &= ordered[step:] != 0
+            found.append(order[:-step][same] * count + order[step:][same])
+            step += 1
+    pairs = np.unique(np.concatenate(found))
+    return pairs // max(count, 1), pairs % max(count, 1)
+
+
+def with_probes(keys: NDArray[np.uint64], probes: Probing, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """The given pairs, and pairs of lines where a probe of one is a key of the other."""
+    count = max(len(keys), 1)
+    found = [left * count + right]
+    query, table, key = probes
+    for number, column in enumerate(keys.T):
+        mine = table == number
+        order = np.argsort(column, kind="stable")
+        first, last = (np.searchsorted(column[order], key[mine], side) for side in ("left", "right"))
+        many = last - first
+        asking = np.repeat(query[mine], many)
+        place = np.arange(len(asking)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(first, many)
+        other = order[place]
+        apart = asking != other
+        found.append(np.minimum(asking, other)[apart] * count + np.maximum(asking, other)[apart])
+    pairs = np.unique(np.concatenate(found))
+    return pairs // count, pairs % count

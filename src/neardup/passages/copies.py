@@ -1,4 +1,4 @@
-"""Partial copies: pairs of documents that share passages, ranked by the number of shared words.
+"""Partial copies: pairs of documents that share passages, ranked by the share of the smaller document in passages.
 
 Fingerprints are chosen by winnowing (Schleimer, Wilkerson, Aiken: Winnowing, 2003): the smallest hash of
 every `window` successive shingles. Two texts that share `window + width - 1` successive words share a window of
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize, tokens
 from neardup.features.select import Winnow
 from neardup.features.shingles import Shingles
+from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
+from neardup.values.checks import check_fields, checked
 from neardup.values.threads import check_threads
 
 __all__ = ["Copied", "Copies", "find_copies"]
@@ -30,6 +32,7 @@ __all__ = ["Copied", "Copies", "find_copies"]
 Rows = NDArray[np.int64]
 _PAIRS_AT_ONCE = 1 << 23  # pairs that share a fingerprint, listed at a time
 _MATCHED_AT_ONCE = 1 << 20  # candidates checked by one call
+_MIXED = np.uint64(0x9E3779B97F4A7C15)
 _SPANS_AT_ONCE = 256  # pairs whose passages are made together
 
 
@@ -39,6 +42,14 @@ class Copied:
 
     `words` is the number of words in all passages, `longest` in the longest one, and `share` is `words` over the words
     of the part.
+
+    spans  the passages, with their places in both documents
+
+    >>> import neardup as nd
+    >>> texts = ["we know the ferry leaves the north pier at eight", "the ferry leaves the north pier again"]
+    >>> copied = nd.passages.find_copies(texts, words=5, width=3)[0]
+    >>> copied.words, round(copied.share, 2)
+    (6, 0.86)
     """
 
     part: str
@@ -47,6 +58,9 @@ class Copied:
     longest: int
     share: float
     spans: tuple[Span, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -63,13 +77,24 @@ class _Corpus:
 
 @dataclass(frozen=True, eq=False)
 class Copies(Sequence[Copied]):
-    """Pairs that share a passage of at least `words` words. They are ordered by the number of words in passages, then
-    by the longest passage, then by the order of the documents. `part`, `whole` (rows), `shared` and `longest` (words)
-    are columns of all pairs; a `Copied` with its passages is made when it is requested.
+    """Pairs that share a passage of at least `words` words. They are ordered by the share of the part in passages or by
+    the number of words in passages, then by the longest passage, then by the order of the documents. `part`, `whole`
+    (rows), `shared` and `longest` (words) are columns of all pairs; a `Copied` with its passages is made when it is
+    requested.
 
-    `candidates` is the number of pairs that shared a fingerprint; all of them were checked. `capped` fingerprints were
-    in more than `cap` documents. Each of these documents was paired with only a few of the others, so `skipped` pairs
-    (an upper bound) were not checked.
+    `candidates` is the number of pairs that shared a fingerprint; all of them were checked. `capped` groups of
+    documents that share a fingerprint have more than `cap` members. Each of these documents was paired with only a few
+    of the others, so `skipped` pairs (an upper bound) were not checked.
+
+    documents     documents read
+    fingerprints  winnowed shingles of all documents
+    corpus        the texts, from which passages are made
+
+    >>> import neardup as nd
+    >>> texts = ["we know the ferry leaves the north pier at eight", "the ferry leaves the north pier again"]
+    >>> copies = nd.passages.find_copies(texts, words=5, width=3)
+    >>> len(copies), copies.shared.tolist()
+    (1, [6])
     """
 
     documents: int
@@ -83,6 +108,9 @@ class Copies(Sequence[Copied]):
     shared: Rows
     longest: Rows
     corpus: _Corpus = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def __len__(self) -> int:
         return len(self.part)
@@ -123,20 +151,36 @@ class Copies(Sequence[Copied]):
         return {name: getattr(self, name) for name in counts} | {"found": len(self), "pairs": pairs}
 
 
+@checked
 def find_copies(
     documents: Sequence[str | Document],
     *,
     words: int = 12,
     width: int = 5,
     normalize: Normalize | None = None,
-    cap: int = 1000,
+    by: Literal["share", "words"] = "share",
+    least: float = 0.0,
+    cap: int = 100,
     threads: int = 1,
 ) -> Copies:
-    """Find pairs of documents that share `words` successive words, ranked by the number of words in all passages.
+    """Find pairs of documents that share `words` successive words, ranked by the share of the smaller document that is
+    in passages, or with `by="words"` by the number of words in them; pairs of less than the share `least` are left out.
+
+    For texts that were rewritten take words=4, width=3 and least=0.2: see docs/how-to/containment.md.
 
     Passages are made of runs of `width` words. Every candidate is checked word by word. Documents are held in memory,
     with 8 bytes for each word, 40 for each candidate, and, while a document is checked, about 140 for each of its
-    words. Documents with the same words are pairs too.
+    words. Documents with the same words are pairs too. Where more than `cap` documents share a passage, each is paired
+    with a few of the others: so the number of pairs grows with the number of documents, not with its square.
+
+    normalize  what is ignored; by default as in `dedup`
+    threads    from 1 up; the result is the same for any number
+    raises     ConfigError unless 1 <= `width` <= `words`
+
+    >>> import neardup as nd
+    >>> texts = ["we know the ferry leaves the north pier at eight", "the ferry leaves the north pier again"]
+    >>> [(one.words, one.spans[0].text) for one in nd.passages.find_copies(texts, words=5, width=3)]
+    [(6, 'the ferry leaves the north pier')]
     """
     check_threads(threads)
     if not 1 <= width <= words:
@@ -145,13 +189,19 @@ def find_copies(
         )
     if cap < 2:
         raise ConfigError("cap must be at least 2")
+    if by not in ("share", "words") or not 0 <= least <= 1:
+        raise ConfigError(f'rank by "share" or "words", with a least share of 0 to 1, not {by!r} and {least}')
     how = normalize or Normalize()
     made = [
         document if isinstance(document, Document) else Document(str(row), document)
         for row, document in enumerate(documents)
     ]
     texts = [document.text for document in made]
-    chosen = Shingles(width, normalize=how, select=Winnow(words - width + 1)).extract(texts, threads=threads)
+    # Drawn from the texts: nobody who writes one of them can choose its fingerprints.
+    drawn = sample_texts(len(texts), lambda row: texts[row].encode("utf-8", "surrogatepass"))
+    seed = int.from_bytes(drawn[:8], "little")
+    shingles = Shingles(width, normalize=how, select=Winnow(words - width + 1), seed=seed)
+    chosen = shingles.extract(texts, threads=threads)
     left, right, capped, skipped = _candidates(
         chosen.hashes, np.repeat(np.arange(len(made)), chosen.sizes), cap, threads
     )
@@ -166,8 +216,10 @@ def find_copies(
         shared[some], longest[some], *_ = _core.shared_passages(
             corpus.tokens, corpus.offsets, part[some], whole[some], width, False, threads
         )
-    found = np.flatnonzero(longest >= words)
-    ranked = found[np.lexsort((whole[found], part[found], -longest[found], -shared[found]))]
+    share = shared / np.maximum(size[part], 1)
+    found = np.flatnonzero((longest >= words) & (share >= least))
+    first = -share[found] if by == "share" else -shared[found]
+    ranked = found[np.lexsort((whole[found], part[found], -longest[found], -shared[found], first))]
     part, whole, shared, longest = part[ranked], whole[ranked], shared[ranked], longest[ranked]
     counts = len(made), words, len(chosen.hashes), len(order), capped, skipped
     return Copies(*counts, part, whole, shared, longest, corpus)
@@ -176,8 +228,8 @@ def find_copies(
 def _candidates(keys: NDArray[np.uint64], rows: Rows, cap: int, threads: int) -> tuple[Rows, Rows, int, int]:
     """The pairs of rows that share a key. Keys are taken in parts that give a bounded number of pairs each."""
     order = np.argsort(keys, kind="stable")
-    keys, rows = keys[order], rows[order]
-    begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    keys, rows = _distinct_groups(keys[order], rows[order])
+    begins = _begins(keys)
     many = np.minimum(np.diff(np.append(begins, len(keys))), cap)
     part = np.cumsum(many * (many - 1) // 2) // _PAIRS_AT_ONCE
     cuts = [0, *begins[np.flatnonzero(np.diff(part)) + 1].tolist(), len(keys)]
@@ -190,3 +242,34 @@ def _candidates(keys: NDArray[np.uint64], rows: Rows, cap: int, threads: int) ->
         capped, skipped = capped + over, skipped + lost
     left, right = unpack_pairs(np.concatenate([np.empty(0, np.uint64), *runs.chunks()]))
     return left, right, capped, skipped
+
+
+def _begins(keys: NDArray[np.uint64]) -> Rows:
+    """Where each of the sorted keys begins."""
+    return (
+        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        if len(keys)
+        else np.empty(0, np.int64)
+    )
+
+
+def _distinct_groups(keys: NDArray[np.uint64], rows: Rows) -> tuple[NDArray[np.uint64], Rows]:
+    """The same without keys that only one row has, and without keys that have the very rows of another: copies of a
+    page share all of its keys, and one of them gives the same pairs."""
+    begins = _begins(keys)
+    sizes = np.diff(np.append(begins, len(keys)))
+    shared = np.repeat(sizes > 1, sizes)
+    keys, rows, sizes = keys[shared], rows[shared], sizes[sizes > 1]
+    if not len(sizes):
+        return keys, rows
+    begins = np.cumsum(sizes) - sizes
+    sums = np.add.reduceat(rows.astype(np.uint64) * _MIXED + (rows.astype(np.uint64) ** 3 ^ _MIXED), begins)
+    order = np.lexsort((sums, sizes))
+    fresh = np.append(True, (np.diff(sums[order]) != 0) | (np.diff(sizes[order]) != 0))
+    first = np.empty(len(order), np.int64)
+    first[order] = order[np.flatnonzero(fresh)][np.cumsum(fresh) - 1]
+    # Groups of equal sums are compared row by row with the first of them.
+    there = np.arange(len(rows)) + np.repeat(begins[first] - begins, sizes)
+    equal = np.logical_and.reduceat(rows[there] == rows, begins)
+    kept = np.repeat(~equal | (first == np.arange(len(first))), sizes)
+    return keys[kept], rows[kept]

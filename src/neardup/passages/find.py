@@ -22,6 +22,7 @@ from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
 from neardup.readers.document import Document
+from neardup.values.checks import checked
 from neardup.values.threads import check_threads
 
 __all__ = ["FoundPassage", "PassageHits", "find_passage"]
@@ -39,6 +40,14 @@ class FoundPassage:
 
     `exact` is how often it contains all words of the passage in order. `share` is the share of the passage's shingles
     in the best stretch, which is `document.text[begin:end]`, and `text`.
+
+    id  of the document
+
+    >>> import neardup as nd
+    >>> documents = [nd.Document("a", "We know that the ferry leaves the north pier at eight.")]
+    >>> hit = nd.passages.find_passage("the ferry leaves the north pier", documents).hits[0]
+    >>> hit.exact, hit.share, hit.text
+    (1, 1.0, 'the ferry leaves the north pier')
     """
 
     id: str
@@ -55,6 +64,12 @@ class PassageHits:
 
     `words` is the length of the passage; `exact` and `near` count all documents found, also those that are not among
     the `hits`.
+
+    >>> import neardup as nd
+    >>> documents = [nd.Document("a", "We know that the ferry leaves the north pier at eight.")]
+    >>> found = nd.passages.find_passage("the ferry leaves the north pier", documents)
+    >>> found.documents, found.exact, found.near
+    (1, 1, 0)
     """
 
     words: int
@@ -67,6 +82,7 @@ class PassageHits:
         return asdict(self)
 
 
+@checked
 def find_passage(
     passage: str,
     documents: Iterable[Document],
@@ -81,12 +97,21 @@ def find_passage(
 
     A document counts if it contains a share of at least `threshold` of the passage's shingles of `width` words (fewer
     in a short passage). At 1, every shingle must be there.
+
+    normalize  what is ignored; by default as in `dedup`
+    threads    from 1 up
+    raises     ConfigError if the passage has no words, or unless `threshold` is above 0 and at most 1
+
+    >>> import neardup as nd
+    >>> documents = [nd.Document("a", "Now the ferry leaves the north pier at eight."), nd.Document("b", "A cake.")]
+    >>> nd.passages.find_passage("the ferry leaves the north pier", documents).hits[0].id
+    'a'
     """
     if not 0 < threshold <= 1:
         raise ConfigError(f"threshold {threshold:g}: a share is above 0 and at most 1")
     if width < 1 or top < 0:
         raise ConfigError("width must be at least 1, and top at least 0")
-    search = _Search(passage, threshold, width, normalize or Normalize(), check_threads(threads))
+    search = _PassageSearch(passage, threshold, width, normalize or Normalize(), check_threads(threads))
     best: list[tuple[tuple[bool, float, int], FoundPassage]] = []
     count = exact = near = 0
     rest = iter(documents)
@@ -115,7 +140,7 @@ def _some(documents: Iterator[Document]) -> Iterator[Document]:
             return
 
 
-class _Search:
+class _PassageSearch:
     def __init__(
         self, passage: str, threshold: float, width: int, normalize: Normalize, threads: int
     ) -> None:

@@ -43,17 +43,26 @@ class _Parts(Finding):
     def columns(self, texts: _core.Texts, threads: int) -> tuple[Any, Places, Places, Places, Places]:
         """The parts of some texts: digests, begins, ends, words, and offsets by text."""
         part = _core.Part.line if self.unit == "line" else _core.Part.paragraph
+        assert self.seed is not None
         seed = Seed.of(self.seed).value
         return _core.parts_of(texts, self.normalize.native(), part, self.min_length, seed, threads)
 
 
 @dataclass(frozen=True)
 class Lines(_Parts):
-    """Lines of at least `min_length` words that occur more than once in a corpus.
+    r"""Lines of at least `min_length` words that occur more than once in a corpus.
 
     Lines are equal when their normalised words are, by a 128-bit digest. A line that occurs `least` times or more is
     repeated, and its first occurrence is kept; if it occurs more than `most` times, the first is cut too.
     `within="document"` looks for repeats in each document separately.
+
+    normalize  what is ignored in a text
+    seed       of the digests; by default drawn from the corpus
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"text": "About us\nThe ferry leaves."}, {"text": "About us\nA cake."}])
+    >>> nd.passages.Lines(min_length=2).find(reader).distinct
+    1
     """
 
     min_length: int = 8
@@ -62,9 +71,18 @@ class Lines(_Parts):
 
 @dataclass(frozen=True)
 class Paragraphs(_Parts):
-    """Paragraphs of at least `min_length` words that occur more than once in a corpus; otherwise like `Lines`.
+    r"""Paragraphs of at least `min_length` words that occur more than once in a corpus; otherwise like `Lines`.
 
     Paragraphs are separated by blank lines.
+
+    most, within  as for `Lines`
+    normalize     what is ignored in a text
+    seed          of the digests; by default drawn from the corpus
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"text": "About us.\n\nThe ferry leaves."}, {"text": "About us.\n\nA cake."}])
+    >>> nd.passages.Paragraphs(min_length=2).find(reader).distinct
+    1
     """
 
     min_length: int = 20

@@ -33,6 +33,15 @@ class Passages(Finding):
     Words are compared after normalisation. Only maximal repeats are listed: no longer passage has the same occurrences.
     Passages may overlap, and a part of a passage is listed separately if it occurs more often. A passage that occurs
     `least` times or more is repeated. `within="document"` looks for repeats in each document separately.
+
+    most       what occurs more often loses its first occurrence too
+    normalize  what is ignored in a text
+    seed       of the hashes; by default drawn from the corpus
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"text": "today the ferry leaves the pier"}, {"text": "the ferry leaves the pier again"}])
+    >>> nd.passages.Passages(min_length=4).find(reader).top[0].text
+    'the ferry leaves the pier'
     """
 
     min_length: int = 50
@@ -41,6 +50,7 @@ class Passages(Finding):
     shortest: ClassVar[int] = 2
 
     def first_pass(self, reader: Reader, terms: SearchTerms, folder: Path, clock: Clock) -> FirstPass:
+        assert self.seed is not None
         seed = Seed.of(self.seed)
         with TokenFile(folder / "words") as corpus:
             for texts in first_pass(reader):

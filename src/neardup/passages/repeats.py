@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from neardup.values.checks import check_fields
 from neardup.values.wording import counted
 
 __all__ = ["Occurrence", "Repeat", "Repeats"]
@@ -12,9 +13,17 @@ __all__ = ["Occurrence", "Repeat", "Repeats"]
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Where a repeated part occurs: characters [begin, end) of a document's text, words [first, last) of it.
+    r"""Where a repeated part occurs: characters [begin, end) of a document's text, words [first, last) of it.
 
     `row` counts a file's rows from 1. Words are counted for passages only; for lines and paragraphs both are None.
+
+    id, file, row  the document, and where it was read
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"text": "About us\nThe ferry leaves."}, {"text": "About us\nA cake."}])
+    >>> occurrences = nd.passages.Lines(min_length=2).find(reader).top[0].occurrences
+    >>> [(one.id, one.begin, one.end) for one in occurrences]
+    [('rows:1', 0, 9), ('rows:2', 0, 9)]
     """
 
     id: str
@@ -25,13 +34,22 @@ class Occurrence:
     first: int | None = None
     last: int | None = None
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True)
 class Repeat:
-    """One repeated part: the text of its first occurrence, its number of words, of occurrences and of documents.
+    r"""One repeated part: the text of its first occurrence, its number of words, of occurrences and of documents.
 
     `occurrences` are the first few; `count` is all of them. `repeated` is the size of all but the first
     in bytes of UTF-8, if each is as long as the first.
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"text": "About us\nThe ferry leaves."}, {"text": "About us\nA cake."}])
+    >>> repeat = nd.passages.Lines(min_length=2).find(reader).top[0]
+    >>> repeat.text, repeat.words, repeat.count, repeat.documents
+    ('About us\n', 2, 2, 2)
     """
 
     text: str
@@ -41,14 +59,28 @@ class Repeat:
     repeated: int
     occurrences: tuple[Occurrence, ...]
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True)
 class Repeats:
-    """Repeated lines, paragraphs or passages of a corpus.
+    r"""Repeated lines, paragraphs or passages of a corpus.
 
     `distinct` counts the repeated parts, each once; `top` are those that take most space. `cut` bytes (of `size`,
     as UTF-8) in `changed` documents would be cut, or were cut if `out` names a file; `emptied` documents have no words
     left after that, and `written` rows are in the file. `spilled` is the number of bytes written to scratch files.
+
+    unit        line, paragraph or passage
+    min_length  the smallest number of words
+    documents   documents read
+    seconds     seconds by stage
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"text": "About us\nThe ferry leaves."}, {"text": "About us\nA cake."}])
+    >>> found = nd.passages.Lines(min_length=2).find(reader)
+    >>> found.distinct, found.changed, found.cut
+    (1, 1, 9)
     """
 
     unit: str
@@ -64,6 +96,9 @@ class Repeats:
     top: tuple[Repeat, ...] = field(repr=False)
     spilled: int = 0
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def summary(self) -> str:
         """The most important counts, in a few lines for people."""

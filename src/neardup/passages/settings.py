@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
 from neardup.readers import Reader, read
+from neardup.readers.object_types import Objects
+from neardup.readers.reader import Places
 from neardup.readers.text_block import TextBlock
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
@@ -55,7 +56,7 @@ def _whole(name: str, value: int, least: int) -> int:
     return value
 
 
-def as_reader(source: Any) -> Reader:
+def as_reader(source: Reader | Places | Objects) -> Reader:
     """Return a Reader unchanged; pass anything else to `read`."""
     return source if isinstance(source, Reader) else read(source)
 

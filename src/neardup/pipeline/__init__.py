@@ -1,9 +1,5 @@
 """From documents to verified pairs: read, fit, fingerprint, find."""
 
-from neardup.pipeline.templates import LearntTemplates, SourceTemplate, learn_templates
+from neardup.values.lazy_names import lazily
 
-__all__ = [
-    "LearntTemplates",
-    "SourceTemplate",
-    "learn_templates",
-]
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

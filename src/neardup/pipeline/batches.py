@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.texts import Texts, as_texts, raw_texts
+from neardup.pipeline.extra_texts import ExtraTexts
+from neardup.pipeline.vector_rows import VectorRows
+from neardup.readers.account import NO_VECTOR
 from neardup.readers.document import Document
 from neardup.readers.text_block import TextBlock
 
-__all__ = ["Batch", "Incoming", "Pending", "PendingBlocks", "TextColumn", "Worked"]
+__all__ = ["Batch", "DocumentBatch", "Pending", "PendingBlocks", "TextColumn", "Worked"]
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Incoming:
+class DocumentBatch:
     """Some documents as they were read: file and row of each, and whether their texts are HTML pages."""
 
     documents: list[Document]
@@ -62,7 +65,7 @@ class TextColumn:
         return TextBlock(self.file, self.rows, list(self.ids), data, offsets)
 
 
-Batch = Incoming | TextBlock | TextColumn
+Batch = DocumentBatch | TextBlock | TextColumn
 
 
 @dataclass
@@ -79,21 +82,28 @@ class Pending:
     sizes: list[Rows] = field(default_factory=list)
     documents: list[Document | None] = field(default_factory=list)
     failures: list[tuple[str, int, str]] = field(default_factory=list)
+    vectors: VectorRows | None = None
+    extras: ExtraTexts | None = None
     whole: int = 0  # pages whose main content was too little
+    second: int = 0  # such pages that trafilatura read
 
-    def add(self, batch: Incoming, start: int, extractor: Any = None) -> None:
+    def add(self, batch: DocumentBatch, start: int, extractor: Any = None) -> None:
         """The documents of a batch from `start` on, their texts taken out of pages if there is an extractor."""
         documents, files, rows = batch.documents[start:], batch.files[start:], batch.rows[start:]
         if extractor is None:
+            self._add_extras(documents, [""] * len(documents), [""] * len(documents))
             self._add_documents(documents, [document.text for document in documents], files, rows)
             return
         found = extractor.extract([document.text for document in documents])
         self.whole += len(found.whole)
+        self.second += len(found.second)
         reasons = {failure.row: failure.reason for failure in found.failures}
         good = [i for i, text in enumerate(found.texts) if text is not None]
         for i, text in enumerate(found.texts):
             if text is None:
                 self.failures.append((files[i], rows[i], reasons.get(i, "no text")))
+        titles = [found.titles[i] or "" for i in good]
+        self._add_extras([documents[i] for i in good], titles, [found.highlights[i] for i in good])
         self._add_documents(
             [documents[i] for i in good],
             [found.texts[i] for i in good],
@@ -101,9 +111,20 @@ class Pending:
             [rows[i] for i in good],
         )
 
+    def _add_extras(self, documents: list[Document], titles: list[str], marks: list[str]) -> None:
+        if self.extras is not None:
+            self.extras.add(documents, titles, marks)
+
     def _add_documents(
         self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
     ) -> None:
+        if self.vectors is not None:
+            for at, why in self.vectors.add([document.meta for document in documents]).items():
+                self.failures.append((files[at], rows[at], f"{NO_VECTOR}: {why}"))
+                texts[at] = None  # type: ignore[call-overload]
+            good = [at for at, text in enumerate(texts) if text is not None]
+            documents, files, rows = ([given[at] for at in good] for given in (documents, files, rows))  # type: ignore[assignment]
+            texts = [texts[at] for at in good]
         encoded = [_utf8(text) for text in texts]
         self.ids += [document.id for document in documents]
         self.files += files
@@ -133,6 +154,11 @@ class Pending:
     def data(self) -> NDArray[np.uint8]:
         """All texts, one after another."""
         return self.buffer[: self.used]
+
+    @property
+    def bytes(self) -> int:
+        """The size of texts and vectors."""
+        return self.used + (0 if self.vectors is None else self.vectors.bytes)
 
     def ends(self) -> Rows:
         """Where each text ends."""
@@ -170,6 +196,11 @@ class PendingBlocks:
         self.texts.append(texts)
         self.kept.append(kept)
         self.blocks.append(replace(block, data=texts))
+
+    @property
+    def bytes(self) -> int:
+        """The size of texts."""
+        return self.used
 
     @property
     def sizes(self) -> Rows:

@@ -1,4 +1,4 @@
-"""The seed of a run, drawn from its corpus: the same for the same input, and unknown to whoever adds a document."""
+"""The seed of a run, drawn from its corpus: the same for the same input, and unknown to anyone who adds a document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from neardup.config.config import Config
-from neardup.pipeline.batches import Batch, Incoming, TextColumn
+from neardup.pipeline.batches import Batch, DocumentBatch, TextColumn
 from neardup.readers.corpus_sample import sample_files, sample_texts
 from neardup.readers.sources import Source
 from neardup.readers.text_block import TextBlock
@@ -50,5 +50,5 @@ def _texts(batch: Batch) -> list[bytes]:
     if isinstance(batch, TextColumn):
         batch = batch.block()
     if isinstance(batch, TextBlock):
-        batch = Incoming(batch.documents(), [], [])
+        batch = DocumentBatch(batch.documents(), [], [])
     return [document.text.encode("utf-8", "surrogatepass") for document in batch.documents]

@@ -12,6 +12,7 @@ from neardup import _core
 from neardup.features.shingles import TextFeatures
 from neardup.features.texts import as_texts
 from neardup.pipeline.corpus import Corpus
+from neardup.values.distinct import distinct
 
 __all__ = ["confirmed", "first_rows", "same_words", "word_digests"]
 
@@ -19,12 +20,12 @@ Rows = NDArray[np.int64]
 
 
 def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
-    """For each row the first one with the same digest; itself if it takes no part."""
+    """For each row the first one with the same digest; the row itself if it takes no part."""
     rows = np.arange(len(digests))
     order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable, so rows ascend among equals
     fresh = np.ones(len(order), np.bool_)
     fresh[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
-    # Rows without words have digests that mean nothing, and must not stand for others.
+    # Rows without words have digests that mean nothing, and must not represent others.
     order, fresh = _without(order, fresh, out)
     first = rows.copy()
     first[order] = order[np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))]
@@ -42,43 +43,67 @@ def _without(order: Rows, fresh: NDArray[np.bool_], out: NDArray[np.bool_]) -> t
 
 def confirmed(
     first: Rows, corpus: Corpus, features: TextFeatures, most_tokens: int, threads: int = 1
-) -> Rows:
-    """The first rows with the very words of each row, of those that have the same digest."""
+) -> tuple[Rows, Rows]:
+    """For each row, the first row with exactly its words, among those that have its digest; and the first row with
+    exactly its text, byte by byte."""
     first = first.copy()
     later = np.flatnonzero(first != np.arange(len(first)))
+    digests: dict[int, bytes] = {}  # of texts that are not those of their first rows
     while len(later):
-        same = _same_as_first(later, first, corpus, features, most_tokens, threads)
-        # Of those that only share the digest the first one stands for its like.
+        same = _same_as_first(later, first, corpus, features, most_tokens, threads, digests)
+        # Rows that share the digest but not the words are compared with the first one of them in the next round.
         later = later[~same]
         later = later[np.lexsort((later, first[later]))]
         fresh = np.ones(len(later), np.bool_)
         fresh[1:] = first[later[1:]] != first[later[:-1]]
         first[later] = later[np.maximum.accumulate(np.where(fresh, np.arange(len(later)), 0))]
         later = later[~fresh]
-    return first
+    return first, _same_texts(first, digests)
+
+
+def _same_texts(first: Rows, digests: dict[int, bytes]) -> Rows:
+    """For each row the first one with its text: that of its words, or the first one with the same digest."""
+    texts = first.copy()
+    seen: dict[tuple[int, bytes], int] = {}
+    for row in sorted(digests):
+        if first[row] != row:
+            texts[row] = seen.setdefault((int(first[row]), digests[row]), row)
+    return texts
 
 
 def _same_as_first(
-    later: Rows, first: Rows, corpus: Corpus, features: TextFeatures, most_tokens: int, threads: int
+    later: Rows,
+    first: Rows,
+    corpus: Corpus,
+    features: TextFeatures,
+    most_tokens: int,
+    threads: int,
+    digests: dict[int, bytes],
 ) -> NDArray[np.bool_]:
-    """Whether rows have the words of their first ones; so many tokens' texts are held at a time."""
+    """Whether rows have the words of their first rows. Texts of so many tokens are held at a time. The digests of texts
+    that differ from those of their first rows are added to `digests`."""
     order = np.argsort(first[later], kind="stable")
     part = np.cumsum(corpus.tokens[later[order]]) // max(1, most_tokens)
     same = np.empty(len(later), np.bool_)
     for some in np.split(order, np.flatnonzero(np.diff(part)) + 1):
         rows = later[some]
-        met = np.unique(np.concatenate([rows, first[rows]]))
+        met = distinct(np.concatenate([rows, first[rows]]))
         texts = [text for shard, local in corpus.by_shard(met) for text in shard.text_bytes(local)]
         left = [texts[at] for at in np.searchsorted(met, rows).tolist()]
         right = [texts[at] for at in np.searchsorted(met, first[rows]).tolist()]
         same[some] = same_words(left, right, features, threads)
+        for row, one, other in zip(rows.tolist(), left, right, strict=True):
+            if one == other:
+                digests.pop(row, None)
+            else:
+                digests[row] = hashlib.blake2b(one, digest_size=32).digest()
     return same
 
 
 def same_words(
     left: list[bytes], right: list[bytes], features: TextFeatures, threads: int = 1
 ) -> NDArray[np.bool_]:
-    """Whether each text has the very words of the other, as the features normalise them."""
+    """Whether each text has exactly the words of the other, as the features normalise them."""
     same = np.array([one == other for one, other in zip(left, right, strict=True)], np.bool_)
     apart = np.flatnonzero(~same)
     if len(apart):

@@ -16,21 +16,33 @@ from neardup.features.lines import lines_of, recurring_lines, without_lines
 from neardup.features.shingles import TextFeatures
 from neardup.features.texts import as_texts
 from neardup.features.weights import Common, Frequencies, Idf
+from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.one_pass import read_texts
 from neardup.fingerprints.printer import Printer
 from neardup.pipeline.corpus import Corpus
+from neardup.pipeline.extra_texts import with_extras
 from neardup.pipeline.shards import Prints, Shard
+from neardup.pipeline.vector_rows import vector_features
 from neardup.search.interface import Method
 from neardup.values.threads import check_threads
 
-__all__ = ["IDF_SAMPLE", "Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
+__all__ = [
+    "IDF_SAMPLE",
+    "Prepared",
+    "SourceRepeats",
+    "common_features",
+    "needs_corpus",
+    "prepare",
+    "rows_by_source",
+    "template_lines",
+]
 
 Rows = NDArray[np.int64]
 
 
 def needs_corpus(config: Config) -> bool:
     """Whether fingerprints must wait until all documents were read once."""
-    return config.templates is not None or _needs_frequencies(config)
+    return config.templates is not None or config.highlights is not None or _needs_frequencies(config)
 
 
 def _needs_frequencies(config: Config) -> bool:
@@ -39,12 +51,12 @@ def _needs_frequencies(config: Config) -> bool:
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """What recurs in one source: among the features that are `made`, among those that are `compared`, and as lines
-    (their keys, ascending), None where lines stay."""
+class SourceRepeats:
+    """What recurs in one source: among the features that are `made`, among those that are `compared` (None if all of
+    those count), and as lines (their keys, ascending), None if lines are kept."""
 
     made: Common
-    compared: Common
+    compared: Common | None
     lines: NDArray[np.uint64] | None
 
     @property
@@ -67,7 +79,7 @@ class Prepared:
     config: Config
     features: TextFeatures
     compared: TextFeatures
-    templates: Mapping[int, Learnt] = field(default_factory=dict)
+    templates: Mapping[int, SourceRepeats] = field(default_factory=dict)
     source_names: tuple[str, ...] = ()
     threads: int = 1
     fitted: Printer | None = None
@@ -83,7 +95,7 @@ class Prepared:
 
     @classmethod
     def untaught(cls, config: Config, threads: int = 1) -> Prepared:
-        """The config as it stands, before anything was learnt: enough to read documents and to digest them."""
+        """The config as it is before anything was learnt: enough to read documents and to digest them."""
         return cls(config, config.features, config.compared, threads=threads)
 
     @classmethod
@@ -93,7 +105,7 @@ class Prepared:
         if config.idf is not None:
             features = replace(features, weights=Idf(frequencies, config.idf))
             if config.compare is None:
-                compared = features
+                compared = config.verify.measured_on(features)
         if config.fingerprint is not None and config.fingerprint.learns:
             fitted = config.fingerprint.fit(frequencies)
         return cls(config, features, compared, threads=threads, fitted=fitted)
@@ -102,7 +114,11 @@ class Prepared:
     def scheme(self) -> str:
         """What decides the fingerprints."""
         learnt = " ".join(f"{s}:{one.scheme}" for s, one in sorted(self.templates.items()))
-        return f"{self.features.scheme} | {self.fitted or self.config.prints!r} {learnt}".strip()[:2000]
+        vectors = self.config.vectors
+        made = self.features.scheme if vectors is None else f"{vectors.column}: {vectors.scheme(0)}"
+        if self.config.highlights is not None:
+            made = f"{made} {self.config.highlights.scheme}"
+        return f"{made} | {self.fitted or self.config.prints!r} {learnt}".strip()[:2000]
 
     def kept_scheme(self, method: Method) -> str:
         """What decides the columns that a method keeps."""
@@ -110,6 +126,8 @@ class Prepared:
 
     def extract(self, shard: Shard, rows: Rows, sources: NDArray[np.int32]) -> Features:
         """The features that are compared, of some rows of a shard."""
+        if self.config.vectors is not None:
+            return vector_features(self.config.vectors, shard, rows)
         if not self.templates:
             return self.compared.extract(shard.texts(rows), threads=self.threads)
         parts, orders = [], []
@@ -142,9 +160,8 @@ class Prepared:
             else:
                 features = replace(self.features, common=learnt.made)
                 texts = learnt.texts(shard, rows, self.config.compared, self.threads)
-            reading = read_texts(texts, features, self.printer, threads=self.threads)
-            assert reading.prints is not None
-            for name, column in method.kept(reading.prints, self.threads).items():
+            made = self._fingerprints(shard, rows, texts, features)
+            for name, column in method.kept(made, self.threads).items():
                 if not self.templates:
                     whole[name] = column
                     continue
@@ -156,6 +173,18 @@ class Prepared:
             whole[turned] = np.ascontiguousarray(whole[turned].T)
         return whole
 
+    def _fingerprints(
+        self, shard: Shard, rows: Rows, texts: _core.Texts, features: TextFeatures
+    ) -> Fingerprints:
+        """The fingerprints of some rows of a shard, whose texts they are, with highlights if the config has any."""
+        if self.config.highlights is not None:
+            made = self.config.highlights.extract(features, texts, shard.extras(rows), self.threads)
+            prints: Fingerprints = self.printer.compute(made, threads=self.threads)
+            return prints
+        reading = read_texts(texts, features, self.printer, threads=self.threads)
+        read: Fingerprints = reading.prints
+        return read
+
 
 def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -> Prepared:
     """Learn what the config asks for from the corpus, its filtered rows aside; deterministic."""
@@ -166,22 +195,24 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
     assert corpus is not None, "weights and templates are learnt from the corpus"
     if _needs_frequencies(config):
         rows = _sampled(np.flatnonzero(~corpus.out))
-        made = Prepared.taught(config, _frequencies(corpus, rows, config.features, threads), threads)
-    templates: dict[int, Learnt] = {}
+        with_highlights = config.highlights is not None
+        counted = _frequencies(corpus, rows, config.features, threads, highlights=with_highlights)
+        made = Prepared.taught(config, counted, threads)
+    templates: dict[int, SourceRepeats] = {}
     if config.templates is not None:
-        for source, rows in _rows_by_source(corpus, config.templates):
-            often = _common(corpus, rows, config.features, config.templates, threads)
-            other, lines = often, None
-            if config.compare is not None:
-                other = _common(corpus, rows, config.compare, config.templates, threads)
+        for source, rows in rows_by_source(corpus, config.templates):
+            often = common_features(corpus, rows, config.features, config.templates, threads)
+            other, lines = often if config.verify.templates else None, None
+            if config.compare is not None and config.verify.templates:
+                other = common_features(corpus, rows, config.compare, config.templates, threads)
             if config.templates.lines:
                 lines, _ = template_lines(corpus, rows, config, threads)
-            templates[source] = Learnt(often, other, lines)
+            templates[source] = SourceRepeats(often, other, lines)
     return replace(made, templates=templates, source_names=tuple(corpus.source_names))
 
 
 _BATCH_TOKENS = 1 << 22
-IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
+IDF_SAMPLE = 1_000_000  # documents: word frequencies change little beyond
 
 
 def _sampled(rows: Rows) -> Rows:
@@ -190,19 +221,21 @@ def _sampled(rows: Rows) -> Rows:
     return rows[np.linspace(0, len(rows) - 1, IDF_SAMPLE).astype(np.int64)]
 
 
-def _frequencies(corpus: Corpus, rows: Rows, features: TextFeatures, threads: int) -> Frequencies:
-    """In how many of these rows each feature occurs."""
+def _frequencies(
+    corpus: Corpus, rows: Rows, features: TextFeatures, threads: int, *, highlights: bool = False
+) -> Frequencies:
+    """In how many of these rows each feature occurs; with `highlights`, in their extra texts too."""
     plain = features.unweighted()
     tally = _core.Tally()
     for batch in corpus.batches(rows, _BATCH_TOKENS):
         for shard, local in corpus.by_shard(batch):
-            texts = shard.texts(local)
+            texts = with_extras(shard, local) if highlights else shard.texts(local)
             tally.add_documents(texts, plain.recipe(texts), threads)
     hashes, counts, _, _ = tally.columns(1)
     return Frequencies(len(rows), hashes, counts, plain.scheme)
 
 
-def _rows_by_source(corpus: Corpus, templates: Templates) -> list[tuple[int, Rows]]:
+def rows_by_source(corpus: Corpus, templates: Templates) -> list[tuple[int, Rows]]:
     """The sources with enough documents, and an even sample of each one's."""
     rows = np.flatnonzero(~corpus.out)
     rows = rows[np.argsort(corpus.sources[rows], kind="stable")]
@@ -215,7 +248,10 @@ def _rows_by_source(corpus: Corpus, templates: Templates) -> list[tuple[int, Row
     return found
 
 
-def _common(corpus: Corpus, rows: Rows, features: TextFeatures, templates: Templates, threads: int) -> Common:
+def common_features(
+    corpus: Corpus, rows: Rows, features: TextFeatures, templates: Templates, threads: int
+) -> Common:
+    """The features that recur in these rows of one source."""
     every = _frequencies(corpus, rows, features, threads)
     often = every.counts > templates.often(len(rows))
     common = replace(every, hashes=every.hashes[often], counts=every.counts[often])
@@ -236,7 +272,7 @@ def template_lines(
 
 
 def _in_order(parts: list[Features], order: Rows) -> Features:
-    """Rows of several parts, of which row i is to stand at order[i]."""
+    """The rows of several parts in one: row i of the parts becomes row order[i]."""
     sizes = np.concatenate([part.sizes for part in parts])
     begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     place = np.argsort(order)

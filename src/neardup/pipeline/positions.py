@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from neardup.clusters.clusters import Clusters
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
-from neardup.pipeline.pairs import Found
+from neardup.pipeline.pairs import FoundPairs
 
 __all__ = ["at_positions"]
 
 Rows = NDArray[np.int64]
 
 
-def at_positions(cut: Cut, found: Found, positions: Rows, total: int) -> tuple[Cut, Found]:
+def at_positions(cut: Cut, found: FoundPairs, positions: Rows, total: int) -> tuple[Cut, FoundPairs]:
     """The same outcome for `total` rows: document i is at `positions[i]`, which ascend. The other rows are not kept,
     and each is alone in its cluster."""
     if len(positions) == total:

@@ -1,4 +1,4 @@
-"""Documents that can have no near-duplicate, told before any search by how few of their features others share."""
+"""Documents that can have no near-duplicate: before any search, they are those of which too few features are shared."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def never_duplicates(
     """Which of `rows` documents cannot have a Jaccard similarity of `least` with any other among them.
 
     |A and B| is at most the features of A that some other document has, and |A or B| at least those of A; so where
-    fewer than `least` of A's features occur elsewhere, nothing can reach it. Two passes over the batches: features met
-    once and twice are marked in tables of `memory` bytes in all; where two features fall on one place a document may
-    be kept in vain, never set aside wrongly.
+    fewer than `least` of A's features occur elsewhere, no document can be similar enough. Two passes over the
+    batches: features seen once and twice are marked in tables of `memory` bytes in all. If two features are marked at
+    one place, a document may be kept without need, but is never set aside wrongly.
     """
     bits = max(10, min(32, (memory // 2).bit_length() - 1))
     once, twice = np.zeros(1 << bits, np.bool_), np.zeros(1 << bits, np.bool_)

@@ -1,4 +1,4 @@
-"""Rules that are the same wherever a run takes place, on one machine or on Spark."""
+"""Rules that are the same for every run, on one machine or on Spark."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ShortRule:
 
 
 def features_with_digits(config: Config) -> Words | None:
-    """Words with their digits, to tell documents that differ in figures alone; None if the config keeps digits."""
+    """Words with their digits, to recognise documents that differ only in figures; None if the config keeps digits."""
     features = config.features
     if features.normalize.digits == "keep":
         return None

@@ -1,4 +1,4 @@
-"""One run, whoever asks for it: read, prepare, fingerprint, find, cluster.
+"""The one run of all callers: read, prepare, fingerprint, find, cluster.
 
 `dedup`, `scan` and `learn_templates` call these stages. Spark spreads the first ones over a cluster; its driver calls
 what is left, `select` to decide and the writer of findings.
@@ -20,9 +20,11 @@ from neardup.pipeline.batches import Batch
 from neardup.pipeline.changes import describe_pairs
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
-from neardup.pipeline.pairs import Found, Room, find
+from neardup.pipeline.pairs import FoundPairs, Room, find
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import Shard
+from neardup.pipeline.template_shares import learn_template, template_features
+from neardup.pipeline.vector_rows import Dimensions
 from neardup.progress import Progress
 from neardup.readers.ahead import Work
 from neardup.values.threads import check_threads
@@ -37,7 +39,7 @@ class Run:
     """The stages of one run, to be called in order. Shards are files if the room has a folder, else in memory.
 
     `shard_bytes` is the text of one shard, by default chosen from the room; it changes no answer. With `places`, texts
-    in plain local files are not copied into shards, and the files must stay as they are until the end.
+    in plain local files are not copied into shards, and the files must not change until the end.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Run:
         self.prepared = Prepared.untaught(config, threads)
         self.reference = 0
         self._shards: list[Shard] = []
+        self._dimensions = Dimensions()
         self._read: list[tuple[Sharder, list[Shard]]] = []
 
     def read(
@@ -65,7 +68,7 @@ class Run:
         prefix: str = "",
         progress: Callable[[int], None] | None = None,
     ) -> list[Shard]:
-        """Documents to shards, with all that can be told of them before the whole corpus was read. Batches that can be
+        """Documents to shards, with all that is known of them before the whole corpus was read. Batches that can be
         worked on while they are read are a function of that work."""
         sharder = Sharder(
             self.config,
@@ -75,6 +78,7 @@ class Run:
             size=self.size,
             threads=self.threads,
             places=self.places,
+            dimensions=self._dimensions,
         )
         shards = sharder.shards(batches(sharder.work) if callable(batches) else batches, progress)
         self._read.append((sharder, shards))
@@ -83,10 +87,13 @@ class Run:
 
     def take(self, shards: Iterable[Shard]) -> None:
         """Shards of an earlier run, with their fingerprints."""
-        self._shards += shards
+        for shard in shards:
+            if self.config.vectors is not None and shard.count:
+                self._dimensions.count = int(shard.column("tokens")[0])
+            self._shards.append(shard)
 
     def end_reference(self) -> None:
-        """What was read so far is what the documents to come are compared against."""
+        """Mark what was read so far as the corpus that later documents are compared against."""
         self.reference = sum(shard.count for shard in self._shards)
 
     @cached_property
@@ -124,16 +131,30 @@ class Run:
             for code in languages_of(shard.text_bytes(local))
         ]
 
-    def find(self) -> Found:
+    def find(self) -> FoundPairs:
+        """Equal documents and verified pairs, and what differs in them."""
+        return self.describe(self.search())
+
+    def search(self) -> FoundPairs:
         """Equal documents and verified pairs."""
         self.fingerprint()
-        found = find(self.corpus, self.prepared, self.rank, room=self.room, progress=self.progress)
+        return find(self.corpus, self.prepared, self.rank, room=self.room, progress=self.progress)
+
+    def describe(self, found: FoundPairs) -> FoundPairs:
+        """The same with what differs in the pairs, if a guard asks for it."""
         if not self.config.protect:
             return found
-        changes = describe_pairs(self.corpus, found.pairs, self.room, self.threads)
+        changes = describe_pairs(self.corpus, found, self.config, self.rank, self.room, self.threads)
         return replace(found, changes=changes)
 
-    def cluster(self, found: Found) -> Cut:
+    def with_template(self, found: FoundPairs) -> FoundPairs:
+        """The same with what recurs in each source, if there are pairs."""
+        if not len(found.pairs):
+            return found
+        features = template_features(self.config.shown)
+        return replace(found, template=learn_template(self.corpus, features, self.threads))
+
+    def cluster(self, found: FoundPairs) -> Cut:
         """Clusters, and what is kept at the config's threshold; filtered documents are dropped."""
         self.progress.stage("cluster")
         config, corpus = self.config, self.corpus

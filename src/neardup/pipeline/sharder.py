@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.clusters.keepers import field_value
 from neardup.config.config import Config
 from neardup.errors import DataError, NeardupError
 from neardup.features.texts import utf8_list
 from neardup.fingerprints.one_pass import read_texts
 from neardup.fingerprints.printer import Reading
-from neardup.pipeline.batches import Batch, Incoming, Pending, PendingBlocks, TextColumn, Worked
+from neardup.pipeline.batches import Batch, DocumentBatch, Pending, PendingBlocks, TextColumn, Worked
+from neardup.pipeline.document_fields import fields_of, numbered, score_of
+from neardup.pipeline.extra_texts import ExtraSource, ExtraTexts
 from neardup.pipeline.fit import Prepared, needs_corpus
+from neardup.pipeline.shard_writer import write_prints, write_shard
 from neardup.pipeline.shards import (
     FileShard,
     MemoryShard,
     Prints,
     Shard,
     ShardColumns,
-    write_prints,
-    write_shard,
 )
 from neardup.pipeline.text_places import TextPlaces
+from neardup.pipeline.vector_rows import COLUMN as VECTORS
+from neardup.pipeline.vector_rows import Dimensions, VectorRows, read_vectors
 from neardup.readers.ahead import Work
 from neardup.readers.document import Document
 from neardup.readers.text_block import IdColumn, TextBlock
@@ -48,8 +48,9 @@ class Sharder:
     """Makes shards of a stream of documents, one while the next is read: at most two are held.
 
     With a `folder` they are written there and are files; those already there, whole, are taken as they are, so that
-    a run that was killed goes on where it stopped. `size` is the characters of a shard; it changes no answer. With
-    `places`, texts that can be read again from plain local files are left there.
+    a run that was killed continues where it stopped. `size` is the characters of a shard; it changes no answer. With
+    `places`, texts that can be read again from plain local files are left there. `dimensions` are those of a run's
+    vectors, if another sharder may have found them.
     """
 
     def __init__(
@@ -62,18 +63,32 @@ class Sharder:
         size: int = 1 << 26,
         threads: int = 1,
         places: bool = False,
+        dimensions: Dimensions | None = None,
     ) -> None:
         self.config, self.prepared, self.threads = config, prepared, threads
         self.places = places and folder is not None
         self.folder, self.prefix, self.size = folder, prefix, size
         self.method = None if needs_corpus(config) else config.method
         self.resumed = 0
+        self._dimensions = dimensions or Dimensions()
+        self._extras = ExtraSource.of(config)
         self._skipping = False
         self._buffers: deque[NDArray[np.uint8]] = deque()
 
     def _pending(self) -> Pending:
         """A new one, with a buffer that a finished shard has left if there is one."""
-        return Pending(self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8))
+        buffer = self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8)
+        vectors = self.config.vectors
+        return Pending(
+            buffer,
+            vectors=None if vectors is None else VectorRows(vectors, self._dimensions),
+            extras=None if self._extras is None else ExtraTexts(self._extras),
+        )
+
+    @property
+    def _scheme(self) -> str:
+        """What decides the columns of a shard beside its documents."""
+        return SHARD_SCHEME if self._extras is None else f"{SHARD_SCHEME} {self._extras.identifier}"
 
     @property
     def work(self) -> Work:
@@ -98,16 +113,18 @@ class Sharder:
             prints,
         )
 
-    def shards(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> list[Shard]:
-        """The shards of all documents; `told` hears how many documents were read."""
-        return list(self.stream(batches, told))
+    def shards(self, batches: Iterable[Batch], progress: Callable[[int], None] | None = None) -> list[Shard]:
+        """The shards of all documents; `progress` is called with the number of documents read."""
+        return list(self.stream(batches, progress))
 
-    def stream(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> Iterator[Shard]:
-        """The same one by one, for whoever does not keep them."""
+    def stream(
+        self, batches: Iterable[Batch], progress: Callable[[int], None] | None = None
+    ) -> Iterator[Shard]:
+        """The same one by one, for callers that do not keep them."""
         with ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(1))
             waiting: Future[Shard] | None = None
-            for number, pending in enumerate(self._gathered(batches, stack, told)):
+            for number, pending in enumerate(self._gathered(batches, stack, progress)):
                 if waiting is not None:
                     yield waiting.result()
                 waiting = pool.submit(self._make, number, pending)
@@ -130,6 +147,8 @@ class Sharder:
     def _attach(self, number: int, shard: FileShard, prepared: Prepared, method: Method) -> None:
         """Open a shard's fingerprints, made now unless they are there."""
         scheme, path = prepared.kept_scheme(method), self._path(number, "prints")
+        if self._extras is not None:
+            scheme = f"{scheme} {self._extras.identifier}"
         try:
             shard.attach(path, scheme)
             shard.verify(self.threads)
@@ -141,7 +160,7 @@ class Sharder:
         self,
         batches: Iterable[Batch],
         stack: ExitStack,
-        told: Callable[[int], None] | None,
+        progress: Callable[[int], None] | None,
     ) -> Iterator[Pending | PendingBlocks | TextColumn | FileShard]:
         """Documents for one shard after another; for a shard that is there already, only the shard. A column of texts
         is a shard of its own, unless it has to be written."""
@@ -153,8 +172,8 @@ class Sharder:
         pending: Pending | PendingBlocks | None = None
         seen = 0
         for batch in batches:
-            if told is not None:
-                told(len(batch))
+            if progress is not None:
+                progress(len(batch))
             if isinstance(batch, TextColumn):
                 if self.folder is None:
                     yield batch
@@ -174,13 +193,13 @@ class Sharder:
                         self._skipping = there is not None
                         skip = there.count + len(there.failures) if there is not None else 0
                     continue
-                if isinstance(batch, Incoming) and isinstance(pending, PendingBlocks):
+                if isinstance(batch, DocumentBatch) and isinstance(pending, PendingBlocks):
                     yield pending
                     pending, number = None, number + 1
                 if isinstance(batch, TextBlock) and isinstance(pending, Pending):
                     # Texts among pages: a shard for each of them would be many.
                     files, rows = [batch.file] * len(batch), batch.rows.tolist()
-                    batch = Incoming(batch.documents(), files, rows)
+                    batch = DocumentBatch(batch.documents(), files, rows)
                 if isinstance(batch, TextBlock):
                     pending = pending or PendingBlocks(hold=not self.places)
                     assert isinstance(pending, PendingBlocks)
@@ -192,16 +211,18 @@ class Sharder:
                     if page and extract is None:
                         from neardup.web import HtmlExtractor
 
-                        extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
+                        extract = stack.enter_context(
+                            HtmlExtractor(self.config.html, self.threads, highlights=self._extras is not None)
+                        )
                     pending.add(batch, start, extract if page else None)
                 start = len(batch)
-                if pending.used >= self.size or pending.count >= _MOST_DOCUMENTS:
+                if pending.bytes >= self.size or pending.count >= _MOST_DOCUMENTS:
                     yield pending
                     pending, number = None, number + 1
                     # Beyond the first one missing nothing is taken over: shards are made in order.
         if there is not None and seen:
             raise DataError(
-                f"{there.path}: holds more documents than there are; start anew in another folder"
+                f"{there.path}: holds more documents than there are; start again in another folder"
             )
         if pending is not None:
             yield pending
@@ -218,15 +239,17 @@ class Sharder:
         if not path.exists():
             return None
         try:
-            shard = FileShard(path, SHARD_SCHEME)
+            shard = FileShard(path, self._scheme)
             shard.threads = self.threads
             shard.verify(self.threads)
         except NeardupError:  # damaged, as after a power cut: made again
             return None
+        if shard.count and self.config.vectors is not None:
+            self._dimensions.count = int(shard.column("tokens")[0])
         return shard
 
     @staticmethod
-    def _check(shard: FileShard, batch: Incoming | TextBlock, end: int) -> None:
+    def _check(shard: FileShard, batch: DocumentBatch | TextBlock, end: int) -> None:
         """The last document taken over must be the one that was there."""
         if not shard.count:
             return
@@ -238,7 +261,7 @@ class Sharder:
         if here != was and here not in failed:
             raise DataError(
                 f"{shard.path}: ends with row {was[1]} of {was[0]} ({shard.ids(last)[0]}), the input there with row "
-                f"{here[1]} of {here[0]}: the input has changed; start anew in another folder"
+                f"{here[1]} of {here[0]}: the input has changed; start again in another folder"
             )
 
     def _path(self, number: int, kind: str) -> Path:
@@ -298,6 +321,8 @@ class Sharder:
 
     def _read(self, texts: _core.Texts, given: Pending | TextColumn) -> tuple[ShardColumns, Prints | None]:
         """The columns of a shard, and its fingerprints unless the config has to learn from the corpus first."""
+        if self.config.vectors is not None:
+            return self._read_vectors(texts, given)
         fingerprint = self.prepared.printer if self.method is not None else None
         reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
         columns = self._columns(given, reading, texts)
@@ -305,6 +330,17 @@ class Sharder:
             return columns, None
         assert reading.prints is not None
         return columns, self.method.kept(reading.prints, self.threads)
+
+    def _read_vectors(
+        self, texts: _core.Texts, given: Pending | TextColumn
+    ) -> tuple[ShardColumns, Prints | None]:
+        """The same of documents that are compared by their vectors, which are kept beside the fingerprints."""
+        assert isinstance(given, Pending) and given.vectors is not None and self.method is not None
+        assert self.config.vectors is not None
+        matrix = given.vectors.matrix()
+        reading = read_vectors(matrix, self.config.vectors, self.prepared.printer, self.threads)
+        columns = self._columns(given, reading, texts)
+        return columns, {**self.method.kept(reading.prints, self.threads), VECTORS: matrix}
 
     def _written(
         self,
@@ -320,8 +356,8 @@ class Sharder:
             scheme = self.prepared.kept_scheme(self.method)
             write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
         path = self._path(number, "shard")
-        write_shard(path, columns, texts, ends, SHARD_SCHEME, self.threads, places)
-        shard = FileShard(path, SHARD_SCHEME)
+        write_shard(path, columns, texts, ends, self._scheme, self.threads, places)
+        shard = FileShard(path, self._scheme)
         shard.threads = self.threads
         if prints is not None:
             shard.attach(self._path(number, "prints"), scheme)
@@ -338,6 +374,8 @@ class Sharder:
         filters = self.config.filters
         if not filters.active:
             return np.zeros(len(texts), np.uint8)
+        if self.config.vectors is not None:  # then `tokens` are dimensions
+            tokens = read_texts(texts, self.prepared.features, None, threads=self.threads).tokens
         taken = [text.decode("utf-8", "replace") for text in utf8_list(texts)]
         raw = taken
         if documents:
@@ -360,14 +398,14 @@ class Sharder:
             sizes = np.concatenate([np.empty(0, np.int64), *given.sizes])
             places = np.concatenate([np.empty(0, np.int64), *given.places])
             documents, failures = given.documents, tuple(given.failures)
-            file_names, files = _numbered(given.files)
+            file_names, files = numbered(given.files)
         filtered = self._filtered(texts, reading.tokens, sizes, documents)
         source_names, source = file_names, files
         if keep.source is not None:
-            source_names, source = _numbered([keep.source_of(_fields(document)) for document in documents])
+            source_names, source = numbered([keep.source_of(fields_of(document)) for document in documents])
         scores = np.full(count, np.nan)
         if keep.score is not None:
-            scores[:] = [_score(document, keep.score, keep.by == "score") for document in documents]
+            scores[:] = [score_of(document, keep) for document in documents]
         return ShardColumns(
             ids=given.ids,
             digests=reading.digests,
@@ -383,23 +421,6 @@ class Sharder:
             source_names=source_names,
             failures=failures,
             whole=given.whole if isinstance(given, Pending) else 0,
+            second=given.second if isinstance(given, Pending) else 0,
+            extras=given.extras.parts if isinstance(given, Pending) and given.extras is not None else None,
         )
-
-
-def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:
-    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return tuple(place), np.fromiter((place[name] for name in names), np.int32, len(names))
-
-
-def _fields(document: Document | None) -> Mapping[str, Any]:
-    assert document is not None, "documents whose fields are asked for come with them"
-    return document.meta
-
-
-def _score(document: Document | None, field_: str, strict: bool) -> float:
-    value = _fields(document).get(field_)
-    found = field_value(value)
-    if strict and math.isnan(found) and value not in (None, "", True, False) and value == value:
-        name = document.id if document is not None else ""
-        raise DataError(f"{name}: {field_!r} is {value!r}, not a number or a date to keep by")
-    return found

@@ -20,12 +20,21 @@ from neardup.errors import FormatError
 from neardup.features.texts import utf8_list
 from neardup.pipeline.text_places import TextPlaces
 from neardup.readers.text_block import IdColumn
-from neardup.storage.column_file import BLOCK, ColumnFile
-from neardup.storage.column_writer import ColumnFileWriter
+from neardup.storage.column_file import ColumnFile
 
-__all__ = ["FileShard", "MemoryShard", "Prints", "Shard", "ShardColumns", "write_prints", "write_shard"]
+__all__ = [
+    "DTYPES",
+    "MAGIC",
+    "PRINTS_MAGIC",
+    "PRINT_DTYPES",
+    "FileShard",
+    "MemoryShard",
+    "Prints",
+    "Shard",
+    "ShardColumns",
+]
 
-_MAGIC, _PRINTS_MAGIC = b"NDSHARD\0", b"NDPRINTS"
+MAGIC, PRINTS_MAGIC = b"NDSHARD\0", b"NDPRINTS"
 _MOST_META = 64 << 20
 _VERIFIED = 16 << 20  # bytes read at a time to check them
 Rows = NDArray[np.int64]
@@ -34,8 +43,8 @@ Rows = NDArray[np.int64]
 # `codes` [n, words] and `ranks` [n, many], or `places` or `values` [n, many], or whatever else a method keeps.
 Prints = Mapping[str, NDArray[Any]]
 
-# What every document has, whatever the method.
-_DTYPES: dict[str, Any] = {
+# What every document has, with any method.
+DTYPES: dict[str, Any] = {
     "digests": np.dtype("<u8"),
     "empty": np.dtype("u1"),
     "filtered": np.dtype("u1"),
@@ -46,7 +55,7 @@ _DTYPES: dict[str, Any] = {
     "sources": np.dtype("<i4"),
     "scores": np.dtype("<f8"),
 }
-_PRINTS: dict[str, Any] = {
+PRINT_DTYPES: dict[str, Any] = {
     "keys": np.dtype("<u8"),
     "alike": np.dtype("<u8"),
     "codes": np.dtype("<u8"),
@@ -63,7 +72,8 @@ class ShardColumns:
     `digests` uint64[n, 2]; `empty` and `filtered` uint8, the latter a reason of `filters`; `tokens`; `sizes` in bytes
     of the document as it was read; `files` and `places`: which of `file_names` and which row in it; `sources` into
     `source_names`; `scores`, NaN where there is none. `failures` are pages that gave no text: file, row, reason;
-    `whole` counts pages that were read whole because their main content was too little.
+    `whole` counts pages that were read whole because their main content was too little, `second` those that trafilatura
+    read for that reason. `extras`, if there are any, only weigh the words of the documents.
     """
 
     ids: Sequence[str]
@@ -80,16 +90,19 @@ class ShardColumns:
     source_names: tuple[str, ...]
     failures: tuple[tuple[str, int, str], ...] = ()
     whole: int = 0
+    second: int = 0
+    extras: Sequence[bytes] | None = None
 
 
 class Shard(Protocol):
-    """What the pipeline asks of a shard, wherever it lies."""
+    """The interface of a shard, in memory or in a file."""
 
     count: int
     file_names: tuple[str, ...]
     source_names: tuple[str, ...]
     failures: tuple[tuple[str, int, str], ...]
     whole: int
+    second: int
 
     def column(self, name: str) -> NDArray[Any]:
         """A whole column."""
@@ -97,6 +110,10 @@ class Shard(Protocol):
 
     def prints(self, name: str) -> NDArray[Any]:
         """A column of fingerprints, in its own shape."""
+        ...
+
+    def print_rows(self, name: str, rows: Rows) -> NDArray[Any]:
+        """Some rows of a column of fingerprints; they ascend."""
         ...
 
     def keys(self, band: int) -> NDArray[np.uint64]:
@@ -113,8 +130,12 @@ class Shard(Protocol):
         """The texts of some documents as UTF-8; rows ascend."""
         ...
 
+    def extras(self, rows: Rows) -> list[bytes]:
+        """The extra texts of some documents, empty where there are none; rows ascend."""
+        ...
+
     def release(self) -> None:
-        """Texts asked for are no longer in use; what they take of memory can go."""
+        """Texts asked for are no longer in use; their memory can be freed."""
         ...
 
     def texts(self, rows: Rows) -> _core.Texts:
@@ -131,6 +152,7 @@ class MemoryShard:
         self.file_names, self.source_names = columns.file_names, columns.source_names
         self.failures = columns.failures
         self.whole = columns.whole
+        self.second = columns.second
 
     def column(self, name: str) -> NDArray[Any]:
         found: NDArray[Any] = getattr(self._columns, name)
@@ -149,6 +171,10 @@ class MemoryShard:
     def prints(self, name: str) -> NDArray[Any]:
         return self.kept[name]
 
+    def print_rows(self, name: str, rows: Rows) -> NDArray[Any]:
+        found: NDArray[Any] = self.prints(name)[rows]
+        return found
+
     def keys(self, band: int) -> NDArray[np.uint64]:
         keys: NDArray[np.uint64] = self.prints("keys")[band]
         return keys
@@ -164,6 +190,10 @@ class MemoryShard:
         column = IdColumn.of(self._columns.ids)
         return column.data, column.ends
 
+    def extras(self, rows: Rows) -> list[bytes]:
+        held = self._columns.extras
+        return [b"" if held is None else held[row] for row in rows.tolist()]
+
     def release(self) -> None:
         pass
 
@@ -174,90 +204,16 @@ class MemoryShard:
         return self._texts.take(rows)
 
 
-def write_shard(
-    path: str | PathLike[str],
-    columns: ShardColumns,
-    texts: Sequence[NDArray[np.uint8]],
-    ends: Rows,
-    scheme: str,
-    threads: int = 1,
-    text_places: TextPlaces | None = None,
-) -> None:
-    """Write a shard; it appears under its name when it is whole. Not synced: it is made to outlive a killed process,
-    and checksums tell if it did not outlive a power cut. Texts that lie in their `text_places` are empty here."""
-    ids = IdColumn.of(columns.ids)
-    meta: dict[str, Any] = {
-        "files": columns.file_names,
-        "sources": columns.source_names,
-        "failures": columns.failures,
-        "whole": columns.whole,
-    }
-    if text_places is not None:
-        meta["text_files"] = text_places.files
-    parts: dict[str, NDArray[Any]] = {
-        name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
-    }
-    parts["ids"], parts["idends"] = ids.data, ids.ends.astype("<i8")
-    parts["texts"], parts["ends"] = np.empty(0, np.uint8), ends.astype("<i8")
-    if text_places is not None:
-        parts["begins"], parts["raws"] = text_places.begins.astype("<i8"), text_places.raws.astype("<i8")
-    parts["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
-    _write(
-        path,
-        _MAGIC,
-        scheme,
-        len(ids),
-        {name: [part] for name, part in parts.items()} | {"texts": texts},
-        threads,
-    )
-
-
-def write_prints(
-    path: str | PathLike[str], prints: Prints, count: int, scheme: str, threads: int = 1
-) -> None:
-    """Write the fingerprints of a shard's documents, in a file beside it."""
-    types = {name: _PRINTS.get(name, column.dtype.newbyteorder("<")) for name, column in prints.items()}
-    parts: dict[str, NDArray[Any]] = {
-        name: np.ascontiguousarray(column, types[name]) for name, column in prints.items()
-    }
-    shapes = json.dumps(
-        {
-            name: list(column.shape) if name in _PRINTS else [types[name].str, *column.shape]
-            for name, column in prints.items()
-        }
-    )
-    parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
-    _write(path, _PRINTS_MAGIC, scheme, count, {name: [part] for name, part in parts.items()}, threads)
-
-
-def _write(
-    path: str | PathLike[str],
-    magic: bytes,
-    scheme: str,
-    count: int,
-    columns: Mapping[str, Sequence[NDArray[Any]]],
-    threads: int,
-) -> None:
-    layout = [(name, BLOCK, sum(part.nbytes for part in parts)) for name, parts in columns.items()]
-    with ColumnFileWriter(
-        path, magic=magic, flags=0, bits=64, scheme=scheme, parameter=0, columns=layout, durable=False
-    ) as writer:
-        for name, parts in columns.items():
-            for part in parts:
-                writer.append(name, part, threads)
-        writer.finish(count)
-
-
 class FileShard:
     """A shard in a file. Opening checks its header; columns are checked as they are read. Texts are mapped, and given
-    back by `release`, or read from where they lie in a user's file; everything else is read."""
+    back by `release`, or read from their place in a user's file; everything else is read."""
 
     def __init__(self, path: str | PathLike[str], scheme: str | None = None) -> None:
-        self._file = file = ColumnFile(path, _MAGIC)
+        self._file = file = ColumnFile(path, MAGIC)
         self.path, self.count, self.scheme = file.path, file.header.count, file.header.scheme
         if scheme is not None and scheme != self.scheme:
             raise FormatError(file.path, f"a shard of scheme {scheme}", f"one of {self.scheme}")
-        for name, dtype in _DTYPES.items():
+        for name, dtype in DTYPES.items():
             width = 2 if name == "digests" else 1
             if file.length(name) != self.count * width * dtype.itemsize:
                 raise file.damage(f"a column {name} of {self.count} documents", f"{file.length(name)} bytes")
@@ -271,6 +227,7 @@ class FileShard:
         self.source_names: tuple[str, ...] = tuple(meta["sources"])
         self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
         self.whole = int(meta.get("whole", 0))
+        self.second = int(meta.get("second", 0))
         self.threads = 1
         self._placed: TextPlaces | None = None
         self._texts_of: tuple[NDArray[Any], NDArray[Any]] | None = (
@@ -294,12 +251,14 @@ class FileShard:
 
     def attach(self, path: str | PathLike[str], scheme: str) -> None:
         """Open the file of its fingerprints; FormatError if they are of another scheme or of other documents."""
-        file = ColumnFile(path, _PRINTS_MAGIC)
+        file = ColumnFile(path, PRINTS_MAGIC)
         if (file.header.count, file.header.scheme) != (self.count, scheme):
             got = f"{file.header.count} of {file.header.scheme}"
             raise file.damage(f"{self.count} fingerprints of {scheme}", got)
         shapes = json.loads(file.read("meta", 0, min(file.length("meta"), _MOST_META)).tobytes())
-        self._types = {name: _PRINTS.get(name) or np.dtype(shape.pop(0)) for name, shape in shapes.items()}
+        self._types = {
+            name: PRINT_DTYPES.get(name) or np.dtype(shape.pop(0)) for name, shape in shapes.items()
+        }
         for name, shape in shapes.items():
             if int(np.prod(shape)) * self._types[name].itemsize != file.length(name):
                 raise file.damage(f"a column {name} of shape {shape}", f"{file.length(name)} bytes")
@@ -313,13 +272,20 @@ class FileShard:
                     file.read(column.name, start, min(start + _VERIFIED, column.length), threads)
 
     def column(self, name: str) -> NDArray[Any]:
-        data: NDArray[Any] = self._file.read(name, 0, self._file.length(name)).view(_DTYPES[name])
+        data: NDArray[Any] = self._file.read(name, 0, self._file.length(name)).view(DTYPES[name])
         return data.reshape(-1, 2) if name == "digests" else data
 
     def prints(self, name: str) -> NDArray[Any]:
         assert self._prints is not None, "fingerprints are made before they are searched"
         data: NDArray[Any] = self._prints.read(name, 0, self._prints.length(name)).view(self._types[name])
         return data.reshape(self._shapes[name])
+
+    def print_rows(self, name: str, rows: Rows) -> NDArray[Any]:
+        assert self._prints is not None, "fingerprints are made before they are searched"
+        file, shape = self._prints, self._shapes[name]
+        width = int(np.prod(shape[1:])) * self._types[name].itemsize
+        file.check_spans(name, rows * width, (rows + 1) * width)
+        return file.unchecked(name).view(self._types[name]).reshape(shape)[rows]
 
     def keys(self, band: int) -> NDArray[np.uint64]:
         assert self._prints is not None, "fingerprints are made before they are searched"
@@ -343,8 +309,14 @@ class FileShard:
         data, begins, ends = self._text_spans(rows)
         return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
+    def extras(self, rows: Rows) -> list[bytes]:
+        if "extras" not in {column.name for column in self._file.header.columns}:
+            return [b""] * len(rows)
+        data, begins, ends = self._spans("extras", "extends", rows)
+        return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+
     def _text_spans(self, rows: Rows) -> tuple[NDArray[np.uint8], Rows, Rows]:
-        """A buffer in which the texts of these rows lie, and where."""
+        """A buffer with the texts of these rows, and where each is in it."""
         if self._placed is None:
             return self._spans("texts", "ends", rows)
         if self._texts_of is None:
@@ -357,16 +329,11 @@ class FileShard:
         return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def _spans(self, name: str, ends_name: str, rows: Rows) -> tuple[NDArray[np.uint8], Rows, Rows]:
-        """The mapped column in which the texts of these rows lie, and where, once their blocks are checked."""
+        """The mapped column with the texts of these rows, and where each is in it, after their blocks are checked."""
         file, ends = self._file, self._ends(ends_name, name)
         begins = np.concatenate([[0], ends])[rows]
         wanted = ends[rows]
-        blocks = np.zeros(-(-file.length(name) // BLOCK) + 1, np.int64)
-        # How many texts begin in or before each block, less those that ended before it: above 0, it is needed.
-        filled = wanted > begins
-        np.add.at(blocks, begins[filled] // BLOCK, 1)
-        np.add.at(blocks, (wanted[filled] - 1) // BLOCK + 1, -1)
-        file.check(name, np.flatnonzero(np.cumsum(blocks[:-1])))
+        file.check_spans(name, begins, wanted)
         return file.unchecked(name), begins, wanted
 
     def _ends(self, name: str, of: str) -> Rows:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.compare.verify import Jaccard
 from neardup.config.config import Config, Templates
 from neardup.features.lines import LineTable, without_lines
 from neardup.features.normalize import Normalize, normalize, tokens
@@ -20,6 +21,7 @@ from neardup.pipeline.equal_words import first_rows
 from neardup.pipeline.fit import template_lines
 from neardup.pipeline.inputs import Documents, incoming
 from neardup.pipeline.run import Run
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
 
@@ -29,8 +31,17 @@ _LONGEST = 40  # words of a passage shown
 
 @dataclass(frozen=True)
 class SourceTemplate:
-    """What recurs in one source. `features` and `lines` are how many were learnt, `share` is the part of its documents'
-    features that they are. `passages` and `line_samples` are (text, documents it is in) of the most frequent."""
+    r"""What recurs in one source: the numbers of learnt `features` and `lines`, and some of them.
+
+    `share` is the share of the features of its documents that were learnt. `passages` and `line_samples` are the most
+    frequent ones: pairs of a text and the number of documents that contain it.
+
+    >>> import neardup as nd
+    >>> texts = [f"Home, news and contact of the harbour\nStory {number} of the day" for number in range(200)]
+    >>> learnt = nd.pipeline.learn_templates(texts)
+    >>> learnt.sources[0].line_samples
+    (('home news and contact of the harbour', 200),)
+    """
 
     source: str
     documents: int
@@ -40,14 +51,29 @@ class SourceTemplate:
     passages: tuple[tuple[str, int], ...]
     line_samples: tuple[tuple[str, int], ...]
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True)
 class LearntTemplates:
-    """What was learnt of the sources that have documents enough; `small` ones have not, and are left as they are.
+    r"""What was learnt from each source that has enough documents; `small` counts the sources that have too few.
 
     `exact` counts the documents that have the words of an earlier one: as they are, then without template lines, then
     with digits, dates and session ids folded as well. What it gains needs no search for near-duplicates any more.
     `figures` counts those of the last step that differ in what was folded alone: look at them before you fold.
+
+    sources    what was learned, for each source
+    documents  documents read
+    settings   the `Templates` that were used
+    lines      hashes of the template lines of each source
+    features   how features are made
+
+    >>> import neardup as nd
+    >>> texts = [f"Home, news and contact of the harbour\nStory {number} of the day" for number in range(200)]
+    >>> learnt = nd.pipeline.learn_templates(texts)
+    >>> learnt.documents, learnt.small
+    (200, 0)
     """
 
     sources: tuple[SourceTemplate, ...]
@@ -58,6 +84,9 @@ class LearntTemplates:
     figures: int
     lines: Mapping[str, NDArray[np.uint64]] = field(repr=False)
     features: TextFeatures = field(default_factory=Shingles, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def strip(self, text: str, source: str = "") -> str:
         """A text of a source without the source's template lines; as it is, if nothing else would be left."""
@@ -76,19 +105,33 @@ class LearntTemplates:
         }
 
 
+@checked
 def learn_templates(
     documents: Documents, config: Config | None = None, *, samples: int = 5, threads: int = 1
 ) -> LearntTemplates:
-    """Learn what recurs in more than `config.templates.share` of the documents of each source.
+    r"""Learn what recurs in more than `config.templates.share` of the documents of each source.
 
     `documents` as for `dedup`. Sources are files, or what `config.keep.source` says. Features are those the config
     compares; lines are whole lines of text, equal where their words are. Texts are held in memory.
+
+    samples  how many lines and passages of each source are listed
+    threads  from 1 up
+    raises   UnsupportedInput for what holds no documents
+
+    >>> import neardup as nd
+    >>> texts = [f"Home, news and contact of the harbour\nStory {number} of the day" for number in range(200)]
+    >>> learnt = nd.pipeline.learn_templates(texts)
+    >>> learnt.sources[0].lines
+    1
     """
     config = config or Config()
     settings = config.templates or Templates()
-    config = replace(config, templates=settings, near=True)
+    verify = config.verify if config.verify.templates else Jaccard(config.verify.threshold)
+    config = replace(config, templates=settings, verify=verify, near=True)
+    given = incoming(documents, config)
+    config = given.config
     run = Run(config, threads=threads)
-    run.read(incoming(documents, config).batches)
+    run.read(given.batches)
     corpus, prepared = run.corpus, run.learn()
     texts = [
         text.decode("utf-8", "replace")
@@ -103,6 +146,7 @@ def learn_templates(
         mine = [texts[row] for row in rows]
         keys, counts = template_lines(corpus, rows, config, threads)
         lines[names[number]] = keys
+        assert one.compared is not None, "the measure is one of sets"
         found.append(
             SourceTemplate(
                 names[number],
@@ -133,15 +177,16 @@ def learn_templates(
     plain = replace(how, digits="keep", dates="keep", ids="keep").without_words()
     folded = replace(plain, digits="fold", dates="fold", ids="fold")
     first = [
-        _firsts(some, each, threads) for some, each in ((texts, plain), (stripped, plain), (stripped, folded))
+        _firsts(some, each, config, threads)
+        for some, each in ((texts, plain), (stripped, plain), (stripped, folded))
     ]
     gone = [int((part != np.arange(len(part))).sum()) for part in first]
     only = int((first[1] != first[1][first[2]]).sum())
     return replace(learnt, exact=(gone[0], gone[1], gone[2]), figures=only)
 
 
-def _firsts(texts: Sequence[str], how: Normalize, threads: int) -> NDArray[np.int64]:
-    made = digest(texts, normalized=how, threads=threads)
+def _firsts(texts: Sequence[str], how: Normalize, config: Config, threads: int) -> NDArray[np.int64]:
+    made = digest(texts, normalized=how, seed=config.compared.seed, threads=threads)
     return first_rows(np.ascontiguousarray(made.digests).view("<u8").reshape(-1, 2), made.empty)
 
 

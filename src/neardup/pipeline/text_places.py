@@ -1,4 +1,4 @@
-"""Texts that stay in the files they were read from: where they are, and how they are read again."""
+"""Texts that are not copied out of the files they were read from: where they are, and how they are read again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import DataError
 from neardup.readers.text_block import TextBlock
+from neardup.values.distinct import distinct
 
 __all__ = ["TextPlaces"]
 
@@ -70,7 +71,7 @@ class TextPlaces:
             begins[here] = used + np.cumsum(sizes[here]) - sizes[here]
             parts.append(data)
             used += len(data)
-        for number in np.unique(files[rows[~own]]).tolist():
+        for number in distinct(files[rows[~own]]).tolist():
             here = np.flatnonzero(~own & (files[rows] == number))
             named = self.files[number]
             assert named is not None, "a text that is in a file has one"
@@ -89,7 +90,7 @@ class TextPlaces:
         begins, raws = self.begins[rows], self.raws[rows]
         if len(begins) and (begins.min() < 0 or raws.min() < 0 or int((begins + raws).max()) > size):
             raise _changed(path)
-        # Texts near each other are read in one call; what lies between them costs less than another call.
+        # Texts near each other are read in one call; the bytes between them cost less than another call.
         cuts = np.flatnonzero(begins[1:] - (begins + raws)[:-1] > _GAP) + 1
         firsts = np.concatenate([[0], cuts]).astype(np.int64)
         lasts = np.concatenate([cuts, [len(begins)]]).astype(np.int64) - 1
@@ -134,4 +135,4 @@ def _room(size: int) -> NDArray[np.uint8]:
 def _changed(path: str) -> DataError:
     return DataError(
         f"{path}: has changed while it was scanned; nothing was found. Scan again, with --overwrite"
-    )
+    ).with_options("--overwrite")

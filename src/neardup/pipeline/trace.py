@@ -1,8 +1,7 @@
-"""Two texts through every stage, with what the stages make of them laid open: votes, weak bits, flips, sketch, bands.
+"""Two texts through every stage, with what each stage makes of them: votes, weak bits, flips, sketch, bands.
 
-Made for people who learn the method or wonder about a verdict. All hashes have the public seed: what is shown here says
-nothing about an index whose seed is secret.
-"""
+For people who learn the method or want to understand a verdict. All hashes have the public seed: what is shown here
+says nothing about an index whose seed is secret."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class Band:
-    """A band of the sketches: in how many of its places both are equal; they meet if it is all."""
+    """A band of the sketches: in how many of its places both are equal; the texts share the band if all are."""
 
     equal: int
     meets: bool
@@ -72,7 +71,7 @@ class Pair:
     """What two texts are to each other. `distance` counts the bits in which the codes differ, `differing` names them.
     `met_by` is the first probe of PSM that reaches the right text, 0 the header itself; None if none does. `estimate`
     is the sketches' guess at `jaccard`, with the standard `error` to expect of it; `chance` is how often two such
-    texts meet in a band. Of `diff` only the beginning is kept where it is long."""
+    texts share a band. Of `diff` only the beginning is kept where it is long."""
 
     verdict: str
     duplicate: bool
@@ -123,8 +122,8 @@ def trial(left: str, right: str | None = None, *, threshold: float = 0.8) -> Tri
     sketches = MinHash(bands.values).compute(shingles)
     counts = [int(count) for count in shingles.sizes]
     made = explain(left, right, threshold=threshold, width=WIDTH, samples=8) if right is not None else None
-    told = [len(found) for found in tokens(texts)]
-    prints = [_print(codes, sketches, row, told[row], counts[row]) for row in range(len(texts))]
+    word_counts = [len(found) for found in tokens(texts)]
+    prints = [_print(codes, sketches, row, word_counts[row], counts[row]) for row in range(len(texts))]
     flips = _flips(codes)
     pair = None
     if made is not None and not codes.empty.any():
@@ -214,14 +213,14 @@ def _cut(part: str) -> str:
 
 
 def _reasons(made: Explanation, estimate: float, met: int, bands: LSH, met_by: int | None) -> list[str]:
-    """Why the verdict is what it is, and whether a search would have come so far, in sentences."""
+    """Sentences that give the reason for the verdict, and say whether a search would have found the pair."""
     shared, left, right = made.shingles
     found = []
     if made.verdict == "identical":
         found.append("The texts are the same, character by character.")
     elif made.verdict == "same words":
         found.append(
-            "The texts have the same words in the same order; they differ in case, signs or spaces alone."
+            "The texts have the same words in the same order; they differ only in case, signs or spaces."
         )
     side = "at or above" if made.jaccard >= made.threshold else "below"
     found.append(
@@ -232,12 +231,12 @@ def _reasons(made: Explanation, estimate: float, met: int, bands: LSH, met_by: i
     if made.jaccard < made.threshold <= most and least < ONE_SIDED * most:
         inner, outer = ("first", "second") if made.containment[0] == most else ("second", "first")
         found.append(
-            f"But {most:.0%} of the {inner} text stands in the {outer} one: one holds the other, "
+            f"But {most:.0%} of the {inner} text occurs in the {outer} one: one holds the other, "
             "which a search for containment would report."
         )
     lsh = f"{met:,} of {bands.bands:,} bands" if met else f"none of the {bands.bands:,} bands"
     found.append(
-        f"Their sketches agree in {estimate:.1%} of the places and meet in {lsh}: MinHash with LSH "
+        f"Their sketches agree in {estimate:.1%} of the places and share {lsh}: MinHash with LSH "
         f"{'would compare them' if met else 'would never look at this pair'}."
     )
     near = made.simhash_distance <= RADIUS

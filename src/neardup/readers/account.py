@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
@@ -12,7 +12,17 @@ from neardup.errors import NeardupError, UnreadableInput
 from neardup.readers.rejects import Rejects
 from neardup.values.wording import counted, printable
 
-__all__ = ["TOLERATED", "Account", "CountedRejects", "Reason"]
+__all__ = [
+    "NO_VECTOR",
+    "TOLERATED",
+    "Account",
+    "CountedRejects",
+    "Reason",
+    "account_notes",
+    "account_sums",
+    "given_reason",
+    "page_reason",
+]
 
 EXAMPLES, REASONS, FILES = 3, 3, 20
 TOLERATED = 0.1  # the share of rows that may be rejected before a run stops
@@ -28,7 +38,7 @@ class Reason:
     detail: str
 
     def __str__(self) -> str:
-        where = printable(self.file) + (f", row {self.row:,}" if self.row is not None else "")
+        where = printable(_place(self.file, self.row))
         return f"{where}: {self.reason}" + (f": {printable(self.detail, 300)}" if self.detail else "")
 
 
@@ -40,8 +50,8 @@ class Account:
     rows = documents + rejected + passed over, where `rejected` and `passed_over` count rows by reason.
 
     A file that could not be opened as what it is counts as one rejected row. `examples` names a few files of each kind
-    that was skipped, `reasons` are the first rejections, `notes` counts what was read otherwise than it was
-    written (numbers as text, nulls as empty documents), and `shapes` says how the first tables are written.
+    that was skipped, `reasons` are the first rejections, `notes` counts values that were read as something
+    else (numbers as text, nulls as empty documents), and `shapes` says how the first tables are written.
     """
 
     found: int = 0
@@ -61,9 +71,9 @@ class Account:
         """Files found and not read."""
         self.found += many
         self.skipped[kind] += many
-        told = self.examples.setdefault(kind, [])
-        if len(told) < EXAMPLES:
-            told.append(name)
+        named = self.examples.setdefault(kind, [])
+        if len(named) < EXAMPLES:
+            named.append(name)
 
     def take(self, many: int = 1) -> None:
         """Files found and read."""
@@ -71,7 +81,7 @@ class Account:
         self.read += many
 
     def skip_after_all(self, kind: str, name: str) -> None:
-        """A file that was to be read, and turned out not to be."""
+        """A file that was counted as read, and could not be read."""
         self.found -= 1
         self.read -= 1
         self.skip(kind, name)
@@ -81,16 +91,36 @@ class Account:
         examples = {kind: list(names) for kind, names in self.examples.items()}
         return Account(self.found, self.read, Counter(self.skipped), examples)
 
+    def add(self, part: Account) -> None:
+        """Add what became of some of the files, which this account counts as read."""
+        self.read -= part.skipped.total()
+        self.skipped.update(part.skipped)
+        for kind, names in part.examples.items():
+            self.examples[kind] = [*self.examples.get(kind, ()), *names][:EXAMPLES]
+        self.rows += part.rows
+        self.documents += part.documents
+        for mine, theirs in (
+            (self.rejected, part.rejected),
+            (self.passed_over, part.passed_over),
+            (self.notes, part.notes),
+        ):
+            mine.update(theirs)
+        self.reasons = [*self.reasons, *part.reasons][:REASONS]
+        for name, said in part.shapes.items():
+            self.shape(name, said)
+
     def shape(self, name: str, said: str) -> None:
         if said and len(self.shapes) < FILES:
             self.shapes[name] = said
 
-    def reject_document(self, why: Reason) -> None:
-        """A document that was read, and turned out to hold no text."""
+    def reject_page(self, file: str, row: int, detail: str) -> str:
+        """A page that was counted as a document, and has no text; returns the reason it counts under."""
+        reason = page_reason(detail)
         self.documents -= 1
-        self.rejected[why.reason] += 1
+        self.rejected[reason] += 1
         if len(self.reasons) < REASONS:
-            self.reasons.append(why)
+            self.reasons.append(Reason(file, row, reason, detail))
+        return reason
 
     def settle(self) -> None:
         """Mark the read as complete; raise if something is missing from the account."""
@@ -122,23 +152,34 @@ class Account:
         )
 
     def lines(self) -> Iterator[str]:
-        """The account in words; nothing of what is zero."""
-        if self.found:
-            yield f"{counted(self.found, 'file')} found: {self.read:,} read, {self.skipped.total():,} skipped"
-            for kind, many in self.skipped.most_common():
-                names = ", ".join(printable(name, 60) for name in self.examples.get(kind, ()))
-                yield f"  {many:,} {kind} ({names}{', ...' if many > EXAMPLES else ''})"
-        lost, over = self.rejected.total(), self.passed_over.total()
-        yield (
-            f"{counted(self.rows, 'row')} read: {counted(self.documents, 'document')}, {lost:,} rejected"
-            + (f", {over:,} passed over" if over else "")
+        """The account in words, without counts that are zero."""
+        plain = self.to_json()
+        yield from account_sums(plain)
+        yield from account_notes(plain)
+
+    def exceptions(self) -> Iterator[str]:
+        """The account in words if anything that was found is no document; else only its notes."""
+        if self.skipped or self.rejected or self.passed_over:
+            return self.lines()
+        return account_notes(self.to_json())
+
+    @classmethod
+    def of_json(cls, plain: Mapping[str, Any]) -> Account:
+        """The account that `to_json` made plain values of."""
+        files, rows = plain["files"], plain["rows"]
+        return cls(
+            files["found"],
+            files["read"],
+            Counter(files["skipped"]),
+            {kind: list(names) for kind, names in files["examples"].items()},
+            rows["read"],
+            rows["documents"],
+            Counter(rows["rejected"]),
+            [Reason(one["file"], one["row"], one["reason"], one["detail"]) for one in plain["reasons"]],
+            Counter(rows["passed_over"]),
+            Counter(plain["notes"]),
+            dict(plain["shapes"]),
         )
-        for reason, many in (*self.rejected.most_common(), *self.passed_over.most_common()):
-            yield f"  {many:,} {reason}"
-        for note, many in self.notes.most_common():
-            yield f"{many:,} {note}"
-        for name, said in self.shapes.items():
-            yield f"{printable(name, 100)}: {said}"
 
     def to_json(self) -> dict[str, Any]:
         """The account as plain values."""
@@ -164,16 +205,77 @@ class Account:
         }
 
 
+NO_VECTOR = "no vector"
+
+
+def given_reason(detail: str) -> str:
+    """Why a document that was given in memory is none: it has no text, or no vector."""
+    return NO_VECTOR if detail.startswith(f"{NO_VECTOR}: ") else "no text"
+
+
+def page_reason(detail: str) -> str:
+    """The kind of an error of the HTML extractor, or of a vector."""
+    if detail.startswith(f"{NO_VECTOR}: "):
+        return NO_VECTOR
+    return f"HTML: {detail.partition(':')[0]}"
+
+
+def account_sums(account: Mapping[str, Any]) -> Iterator[str]:
+    """The sums of an account, as `to_json` gives it, in words: files and rows."""
+    files, rows = account.get("files", {}), account.get("rows", {})
+    if files.get("found"):
+        skipped = files["skipped"]
+        yield f"{counted(files['found'], 'file')} found: {files['read']:,} read, {sum(skipped.values()):,} skipped"
+        for kind, many in _most_first(skipped):
+            yield f"  {kind}: {many:,}{_examples(files['examples'].get(kind, ()), many)}"
+    if rows:
+        lost, over = sum(rows["rejected"].values()), sum(rows["passed_over"].values())
+        yield (
+            f"{counted(rows['read'], 'row')} read: {counted(rows['documents'], 'document')}, {lost:,} rejected"
+            + (f", {over:,} passed over" if over else "")
+        )
+        for reason, many in _most_first(rows["rejected"]):
+            places = [
+                _place(one["file"], one["row"]) for one in account["reasons"] if one["reason"] == reason
+            ]
+            yield f"  {printable(reason)}: {many:,}{_examples(places, many)}"
+        for reason, many in _most_first(rows["passed_over"]):
+            yield f"  {printable(reason)}: {many:,}"
+
+
+def account_notes(account: Mapping[str, Any]) -> Iterator[str]:
+    """The notes of an account in words: values that were no texts, and how tables are written."""
+    for note, many in account.get("notes", {}).items():
+        yield f"{printable(note)}: {many:,}"
+    shapes: dict[str, list[str]] = {}
+    for name, said in account.get("shapes", {}).items():
+        shapes.setdefault(said, []).append(name)
+    for said, names in shapes.items():
+        yield f"read as {said}{_examples(names[:EXAMPLES], len(names))}"
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _place(file: str, row: int | None) -> str:
+    """Where a row is; objects in memory have no file."""
+    return ", ".join([*([file] if file else []), *([f"row {row:,}"] if row is not None else [])])
+
+
+def _examples(names: Sequence[str], many: int) -> str:
+    shown = "; ".join(printable(name, 60) for name in names)
+    return f" ({shown}{'; ...' if many > len(names) else ''})" if shown else ""
+
+
 class CountedRejects(Rejects):
-    """Rejects of one read: told to its account, and handed on to a sink that may serve several."""
+    """Rejects of one read: each is counted in its account and passed on to a sink that may serve several reads."""
 
     def __init__(self, account: Account, sink: Rejects) -> None:
         super().__init__()
         self.account, self._sink = account, sink
 
-    def add(
-        self, file: str, row: int | None, reason: str, detail: str = "", sample: bytes | str = ""
-    ) -> None:
+    def _count(self, file: str, row: int | None, reason: str, detail: str, sample: str) -> None:
         account = self.account
         account.rows += 1
         account.rejected[reason] += 1

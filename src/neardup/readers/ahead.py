@@ -21,9 +21,9 @@ _Parsed = TypeVar("_Parsed")
 
 @dataclass(frozen=True)
 class Work:
-    """What is done with the texts of each block while they are in the cache, by `threads` threads: `run` is given a
-    buffer of UTF-8 and the offsets of the texts in it. Pages are texts too if `pages`; else they are left alone. Blocks
-    that had to be read line by line are not worked on: the caller does that."""
+    """The work on the texts of each block while they are in the cache, by `threads` threads: `run` gets a buffer of
+    UTF-8 and the offsets of the texts in it. Pages are treated as texts if `pages` is set; otherwise the work skips
+    them. Blocks that had to be read line by line are left to the caller."""
 
     run: Callable[[NDArray[np.uint8], NDArray[np.int64]], Any]
     threads: int = 1
@@ -31,10 +31,10 @@ class Work:
 
 
 class Ahead:
-    """A queue of blocks. Reading them goes on while the first ones are parsed and worked on. Whatever has an order
-    (row numbers, rejects, the account) is settled when a block leaves the queue, by the thread that reads.
+    """A queue of blocks. Later blocks are read while the first ones are parsed and worked on. What depends on the order
+    (row numbers, rejects, the account) is computed when a block leaves the queue, by the thread that reads.
 
-    `layout` is that of the last block that left it.
+    `layout` is the layout of the last block that left the queue.
     """
 
     def __init__(self, work: Work | None, layout: Layout | None) -> None:
@@ -50,8 +50,8 @@ class Ahead:
         settle: Callable[[_Parsed], TextBlock | None],
         layout: Layout | None,
     ) -> Iterator[TextBlock]:
-        """Have a block parsed, and give back what is ready in front of it if the queue is full. `settle` makes the
-        block of what was parsed; None if there is none."""
+        """Start parsing a block; if the queue is full, return the blocks before it that are ready. `settle` makes the
+        block out of what was parsed; None if it has no documents."""
         future: Future[_Parsed]
         if self._pool is not None:
             future = self._pool.submit(parse)

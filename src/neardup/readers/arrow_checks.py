@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from neardup.errors import DataError
+from neardup.errors import DataError, MissingExtra
 
-__all__ = ["check_batch", "checked_items", "checked_texts", "malformed"]
+__all__ = ["arrow_of_pandas", "check_batch", "checked_items", "checked_texts", "malformed", "pyarrow"]
+
+
+def pyarrow(doing: str) -> Any:
+    """The pyarrow module, which the `io` extra brings."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtra(doing, "io") from error
+    return pyarrow
 
 
 def check_batch(batch: Any) -> None:
@@ -49,6 +58,14 @@ def checked_items(array: Any) -> list[Any]:
     except UnicodeDecodeError:
         items = _as_bytes(array).to_pylist()
     return items
+
+
+def arrow_of_pandas(column: Any) -> Any:
+    """The Arrow column behind a column of pandas; None if it has none."""
+    kind = getattr(column, "dtype", None)
+    if getattr(kind, "storage", None) != "pyarrow" and not hasattr(kind, "pyarrow_dtype"):
+        return None
+    return column.array.__arrow_array__()
 
 
 def malformed(why: object) -> DataError:

@@ -1,8 +1,7 @@
 """gzip, bzip2, xz and zstd, read a bounded piece at a time.
 
-A Stream never raises over bad compressed data: it ends, and `damage` says why. So whatever came before is used, and
-no exception has to find its way through another library's parser.
-"""
+A Stream never raises over bad compressed data: it ends, and `damage` says why. So everything before the damage is
+used, and no exception is raised inside another library's parser."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ import bz2
 import gzip
 import lzma
 import zlib
+from collections import deque
 from typing import Any, BinaryIO, Protocol, cast
 
 from neardup.errors import ConfigError, MissingExtra
@@ -111,7 +111,11 @@ def _zstandard(doing: str) -> Any:
 
 
 class Stream:
-    """The decompressed bytes of a file, whichever way it is compressed."""
+    """The decompressed bytes of a file in any of these compressions.
+
+    If `members` is set to a deque, it gets the start of each compressed member after the first: its place in the
+    decompressed bytes, and in the file.
+    """
 
     def __init__(self, raw: BinaryIO, limits: Limits) -> None:
         self._raw, self._limits = raw, limits
@@ -119,6 +123,7 @@ class Stream:
         self.compression = _sniff(self._pending)
         self.damage: str | None = None
         self.taken, self.given = len(self._pending), 0
+        self.members: deque[tuple[int, int]] | None = None
         self._done = False
         self._ahead: list[bytes] = []  # pieces that were looked at and are still to be given
         self._errors: tuple[type[Exception], ...] = (
@@ -164,8 +169,8 @@ class Stream:
         return b""
 
     def peek(self, size: int, piece: int) -> bytes:
-        """About the next `size` bytes, fewer at the end, which stay to be read, in the pieces they were read in. For
-        who has read nothing yet, and goes on to read at least `piece` bytes at a time."""
+        """About the next `size` bytes, fewer at the end, in the pieces they were read in; they are read again later.
+        Call it before anything was read; later reads must be of at least `piece` bytes."""
         ahead: list[bytes] = []
         head = b""
         while len(head) < size and (data := self.read(piece)):
@@ -176,7 +181,7 @@ class Stream:
 
     @property
     def direct(self) -> bool:
-        """Whether the bytes of the file are the ones to give, so that `readinto` may be used."""
+        """Whether the file is not compressed, so that `readinto` may be used."""
         return self.compression is None
 
     def readinto(self, room: memoryview) -> int:
@@ -227,6 +232,10 @@ class Stream:
             rest = data.lstrip(b"\0")
         self._pending = rest
         self._codec = _codec(self.compression, self._limits)
+        if self.members is not None:
+            if self.members and self.members[-1][0] == self.given:  # the member before this one was empty
+                self.members.pop()
+            self.members.append((self.given, self.taken - len(rest)))
         return True
 
     def _end(self, damage: str) -> bytes:

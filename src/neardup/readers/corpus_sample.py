@@ -1,5 +1,5 @@
-"""A digest of bytes sampled across all files of a corpus: the same for the same files, and unknown to whoever knows
-only some of them."""
+"""A digest of bytes sampled across all files of a corpus: the same for the same files, and unknown to anyone who
+knows only some of them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def sample_files(files: Sequence[Sampled], *, far: bool = False) -> bytes:
     step = max(piece, -(-total // places))
     before = 0
     for (size, opener), length in zip(files, sizes, strict=True):
-        # The places of the whole corpus that lie in this file.
+        # The places of the whole corpus that are in this file.
         first = -(-before // step) * step
         if size is None or first < before + length:
             with opener() as file:
-                if size is None:  # nobody knows how long it is: its beginning counts
+                if size is None:  # its length is unknown: its beginning counts
                     digest.update(file.read(places * piece))
                 for at in range(first - before, length, step):
                     file.seek(at)
@@ -41,7 +41,7 @@ def sample_files(files: Sequence[Sampled], *, far: bool = False) -> bytes:
 
 
 def sample_texts(count: int, text: Callable[[int], bytes], more: Iterable[bytes] = ()) -> bytes:
-    """The same of texts in memory: their number, and the beginnings and lengths of evenly spaced ones."""
+    """The same for texts in memory: their number, and the beginnings and lengths of evenly spaced ones."""
     digest = hashlib.blake2b(digest_size=16, person=b"neardup corpus")
     digest.update(count.to_bytes(8, "little"))
     for number in range(min(count, _PLACES)):

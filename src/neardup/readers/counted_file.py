@@ -1,4 +1,4 @@
-"""Files that tell how much of them was read, for progress, and what they hold, for the identity of an input."""
+"""Files that count how much of them was read, for progress, and digest their bytes, to identify an input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["counted_file"]
 
 
 class Tally(Protocol):
-    """Who is told: a Reader."""
+    """What a counted file writes its counts to: a Reader."""
 
     bytes_read: int
     digesting: bool
@@ -20,8 +20,8 @@ class Tally(Protocol):
     digests: dict[str, FileDigest]
 
 
-class _Counted(RawIOBase):
-    """A file that tells its reader how much was read, and the digest of it all if that is asked for."""
+class _CountedInput(RawIOBase):
+    """A file that reports to its reader how many bytes were read, and their digest if it is wanted."""
 
     def __init__(self, source: Source, reader: Tally) -> None:
         self._file, self._name, self._reader = source.open(), source.name, reader
@@ -49,7 +49,7 @@ class _Counted(RawIOBase):
 
     def close(self) -> None:
         if self._digest is not None:
-            # What a damaged file holds behind the damage was not read, but is a part of it.
+            # The bytes after the damage in a damaged file were not read, but are a part of it.
             while data := self._file.read(1 << 20):
                 self._digest.add(data)
             self._reader.digests[self._name] = self._digest.end()
@@ -59,4 +59,4 @@ class _Counted(RawIOBase):
 
 
 def counted_file(source: Source, reader: Tally) -> BinaryIO:
-    return cast(BinaryIO, _Counted(source, reader))
+    return cast(BinaryIO, _CountedInput(source, reader))

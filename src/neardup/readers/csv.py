@@ -1,4 +1,4 @@
-"""CSV and TSV with a header line, quoted as spreadsheets and databases do; delimiter and encoding are found out."""
+"""CSV and TSV with a header line, quoted as spreadsheets and databases do; delimiter and encoding are detected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup.errors import ConfigError
 from neardup.readers.compression import Stream
-from neardup.readers.dialects import Dialect, Written, sniff
+from neardup.readers.dialects import DELIMITERS, DelimitedForm, Dialect, sniff
 from neardup.readers.encodings import Bytes, Recoded, as_utf8, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
@@ -18,16 +18,15 @@ from neardup.readers.lines import lines
 from neardup.readers.recognise import MARKS
 from neardup.readers.sources import Source
 
-__all__ = ["DELIMITERS", "open_delimited"]
+__all__ = ["open_delimited"]
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 _MOST_FIELDS = 1 << 20
 _SAMPLE = 1 << 16
 _LONGEST_MARK = 4  # bytes
 
 
 class _TooLong(Exception):
-    """A line or a record is beyond the limits; the reader may go on with the next line."""
+    """A line or a record is beyond the limits; the reader may continue with the next line."""
 
 
 class _Feed:
@@ -36,7 +35,7 @@ class _Feed:
     def __init__(self, stream: Bytes, limits: Limits, delimiter: str) -> None:
         self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
         self._delimiter = delimiter.encode()
-        self.lines: list[bytes] = []  # of the record at hand
+        self.lines: list[bytes] = []  # of the current record
         self.record = 0  # bytes since the record began: a quote never closed must not take in the whole file
 
     def __iter__(self) -> _Feed:
@@ -50,7 +49,7 @@ class _Feed:
             raise _TooLong(f"a record of over {self._limit:,} bytes")
         if len(data) > _MOST_FIELDS and self._fields(data) > _MOST_FIELDS:
             raise _TooLong(f"a line with over {_MOST_FIELDS:,} fields")
-        # Bytes that are no UTF-8 pass as surrogates, so that the row they stand in is rejected and no other.
+        # Bytes that are not UTF-8 become surrogates, so that only the row they are in is rejected.
         return data.decode("utf-8", "surrogateescape") + "\n"
 
     def _fields(self, data: bytes) -> int:
@@ -82,7 +81,9 @@ def open_delimited(source: Source, terms: Terms) -> Opened:
     return Opened(_noting(rows, source, content, dialect, terms), layout)
 
 
-def _written(format: str, dialect: Dialect, content: Bytes, header: list[bytes], begin: bytes) -> Written:
+def _written(
+    format: str, dialect: Dialect, content: Bytes, header: list[bytes], begin: bytes
+) -> DelimitedForm:
     """How a file is written, as far as its beginning shows it."""
     marked = next((encoding for mark, encoding in MARKS if begin.startswith(mark)), None)
     encoding = content.encoding if isinstance(content, Recoded) else None
@@ -92,7 +93,7 @@ def _written(format: str, dialect: Dialect, content: Bytes, header: list[bytes],
     elif encoding in (None, "ascii"):
         encoding = "utf-8"
     end = "\r\n" if header and header[-1].endswith(b"\r") else "\n"
-    return Written(format, dialect.delimiter, dialect.quote, dialect.escaped, end, encoding or "utf-8")
+    return DelimitedForm(format, dialect.delimiter, dialect.quote, dialect.escaped, end, encoding or "utf-8")
 
 
 def _noting(
@@ -111,7 +112,7 @@ def _header(source: Source, reader: Any, terms: Terms) -> list[str] | None:
     try:
         header = _next(reader, terms.limits)
     except (_TooLong, csv.Error) as error:
-        raise ConfigError(f"{source.name}: its first line is no header: {error}") from error
+        raise ConfigError(f"{source.name}: its first line is not a header: {error}") from error
     return header
 
 

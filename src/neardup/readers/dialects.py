@@ -1,8 +1,8 @@
 """How a CSV file is written: its delimiter, and how it quotes.
 
 The header decides most: a delimiter is one that the header has, and with it the rows have as many fields as the
-header. Python's own Sniffer looks at letters alone, and clevercsv (0.8.5) takes a file for one that is not
-quoted when the sample ends within a quoted text, as samples of long texts do.
+header. Python's own Sniffer looks at letters alone, and clevercsv (0.8.5) takes a file for an
+unquoted one when the sample ends within a quoted text, as samples of long texts do.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ import io
 import re
 from dataclasses import dataclass, replace
 
-__all__ = ["Dialect", "Written", "sniff"]
+__all__ = ["DELIMITERS", "DelimitedForm", "Dialect", "sniff"]
 
+DELIMITERS = {"csv": ",", "tsv": "\t"}  # what each format is named after
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t,;|"}
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
 _ROWS = 200
 _SINGLE = re.compile(r"'[,;|\t\r\n]")
-_UNKNOWN = 0.5  # how well a dialect fits of which only the header is seen
-_BETTER = 0.02  # by how much less usual a way to write must fit better
+_UNKNOWN = 0.5  # how well a dialect fits if only the header is seen
+_BETTER = 0.02  # a less usual dialect must fit better by this much
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A delimiter, and what the csv module is to be told about quotes."""
+    """A delimiter, and the settings of the csv module for quotes."""
 
     delimiter: str
     quoted: bool = True
@@ -51,7 +52,7 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DelimitedForm:
     """How a file of a format with delimiters is written, so that another one can be written in the same way."""
 
     format: str
@@ -73,8 +74,8 @@ class Written:
 
 
 def sniff(sample: str, format: str, delimiter: str | None, whole: bool) -> Dialect:
-    """The dialect in which most lines of a sample are of rows as wide as the header; of those that fit alike, the most
-    usual one. `whole` says that the sample is all there is; otherwise its last row may be cut off."""
+    """The dialect in which most lines of a sample belong to rows as wide as the header; of those that fit equally well,
+    the most usual one. `whole` says that the sample is the whole file; otherwise its last row may be cut off."""
     delimiters = delimiter or _DELIMITERS[format]
     best, most = Dialect(delimiters[0]), 0.0
     for style in _styles(sample):
@@ -97,7 +98,7 @@ def _styles(sample: str) -> list[Dialect]:
 
 
 def _fit(sample: str, dialect: Dialect, whole: bool, wide: bool) -> float:
-    """The share of lines that are of rows as wide as the header; 0 for a header of one column."""
+    """The share of lines that belong to rows as wide as the header; 0 for a header of one column."""
     reader = csv.reader(io.StringIO(sample, newline="\n"), **dialect.settings)  # type: ignore[arg-type]
     rows: list[tuple[int, int]] = []  # lines and fields of each, -1 where quotes were taken for text
     usual = dialect.quoted and dialect.quote == '"'

@@ -1,4 +1,4 @@
-"""Documents: what users bring. Inside, a document is its row number; ids come back only at the edges."""
+"""Documents: the input of users. Inside, a document is its row number; ids are used again only in the output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Document"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text with its name and whatever else its owner knows about it.
+    """One text with its name and any other fields that its owner has.
 
     `id` is any text, `text` the text or None, `meta` a dictionary of fields such as a date or a source.
 

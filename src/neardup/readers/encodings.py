@@ -8,6 +8,7 @@ decided on when the first other byte comes.
 from __future__ import annotations
 
 import codecs
+from contextlib import suppress
 from typing import Protocol
 
 from neardup.readers.compression import Stream
@@ -90,7 +91,11 @@ def as_utf8(stream: Stream, encoding: str | None, guess: bool) -> tuple[Stream |
 
 def decode_text(data: bytes, encoding: str | None) -> tuple[str | None, str]:
     """A whole text, None if its bytes are not of its encoding; and the encoding."""
-    found = _marked(data) or encoding or detect(data)
+    found = _marked(data) or encoding
+    if found is None:
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-8"), "utf-8"
+        found = detect(data)
     try:
         return _without_mark(data, found).decode(found), found
     except UnicodeDecodeError:
@@ -103,7 +108,7 @@ def detect(data: bytes) -> str:
     wrong = text.count("\N{REPLACEMENT CHARACTER}")
     if not wrong:
         return "utf-8"
-    good = sum(map(text.count, set(text) - set(map(chr, range(128))) - {"\N{REPLACEMENT CHARACTER}"}))
+    good = len(text) - len(text.encode("ascii", "ignore")) - wrong
     if good >= wrong:
         return "utf-8"
     try:

@@ -24,7 +24,7 @@ class FileDigest:
 
 
 class Digesting:
-    """Digests in the making."""
+    """Digests of bytes that arrive in pieces."""
 
     def __init__(self, sha256: bool) -> None:
         self._fast = _core.StreamDigest()
@@ -46,7 +46,7 @@ class Digesting:
 
 
 def digest_file(file: BinaryIO, sha256: bool) -> FileDigest:
-    """The digest of a file from where it is."""
+    """The digest of a file from its current position on."""
     making = Digesting(sha256)
     while data := file.read(_STEP):
         making.add(data)

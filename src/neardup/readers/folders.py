@@ -1,6 +1,6 @@
 """All files below a folder or of a glob, each with the reason why it is not to be read, if there is one.
 
-Nothing is left out of the list: what is hidden, or lies in a folder of tools, is counted there like the rest.
+The list is complete: hidden files and files in the folders of tools are in it too, with the reason.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ from pathlib import Path
 
 from neardup.readers.options import ReadOptions
 
-__all__ = ["Found", "glob_files", "matches", "named_files", "split_glob", "walk"]
+__all__ = ["IGNORED", "FoundFile", "glob_files", "matches", "named_files", "split_glob", "walk"]
 
 _VERSION_CONTROL = {".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "CVS", "_darcs"}
 _TOOLS = {"node_modules", "__pycache__", "_temporary", "_delta_log", "_spark_metadata"}
-_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual environment holds, whatever its own name
+_ENVIRONMENT = (
+    "pyvenv.cfg",
+    "conda-meta",
+)  # a file of every virtual environment, however its folder is named
+IGNORED = ("version control", "virtual environment", "tool folder")  # what `no_ignore` reads
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file: its path, its name below what the user named, and why it is skipped, None if it is not."""
 
     path: str
@@ -31,8 +35,8 @@ class Found:
     link: bool = False
 
 
-def walk(root: Path, options: ReadOptions, depth: int | None = None) -> Iterator[Found]:
-    """Every file below a folder. Links to files are followed, links to folders are not: those may go in circles."""
+def walk(root: Path, options: ReadOptions, depth: int | None = None) -> Iterator[FoundFile]:
+    """Every file below a folder. Links to files are followed, links to folders are not: those may form a cycle."""
     rest: list[tuple[str, str, str | None, int]] = [(os.fspath(root), "", None, 1)]
     while rest:
         folder, below, why, level = rest.pop()
@@ -40,7 +44,7 @@ def walk(root: Path, options: ReadOptions, depth: int | None = None) -> Iterator
             with os.scandir(folder) as listed:
                 entries = sorted(listed, key=lambda entry: entry.name)
         except OSError:
-            yield Found(folder, below.rstrip("/"), "unreadable folder")
+            yield FoundFile(folder, below.rstrip("/"), "unreadable folder")
             continue
         if why is None and below and not options.no_ignore:
             names = {entry.name for entry in entries}
@@ -52,22 +56,22 @@ def walk(root: Path, options: ReadOptions, depth: int | None = None) -> Iterator
                 if depth is None or level < depth:
                     rest.append((entry.path, f"{name}/", reason, level + 1))
             else:
-                yield Found(entry.path, name, reason or _by_kind(entry), entry.is_symlink())
+                yield FoundFile(entry.path, name, reason or _by_kind(entry), entry.is_symlink())
 
 
 def _by_kind(entry: os.DirEntry[str]) -> str | None:
     if entry.is_symlink():
+        if not os.path.exists(entry.path):  # also of a link that leads to itself
+            return "broken link"
         if entry.is_dir():
             return "link to a folder"
-        if not os.path.exists(entry.path):
-            return "broken link"
     if not entry.is_file():
         return "no regular file"
     return None if os.access(entry.path, os.R_OK) else "unreadable"
 
 
 def _by_name(name: str, folder: bool, options: ReadOptions) -> str | None:
-    """Why a file or folder of this name is skipped, or what lies in it."""
+    """Why a file or folder of this name, or everything in it, is skipped."""
     if folder and not options.no_ignore:
         if name in _VERSION_CONTROL:
             return "version control"
@@ -81,7 +85,7 @@ def _by_name(name: str, folder: bool, options: ReadOptions) -> str | None:
 
 
 def named_files(names: Iterable[str], options: ReadOptions) -> Iterator[tuple[str, str | None]]:
-    """The same rules for a list of names, as file systems elsewhere give it."""
+    """The same rules for a list of names, as remote file systems give it."""
     every = list(names)
     environments = {
         name[: -len(mark) - 1]
@@ -106,17 +110,17 @@ def split_glob(pattern: str) -> tuple[Path, list[str]]:
     return (Path(*parts[:plain]) if plain else Path()), list(parts[plain:])
 
 
-def glob_files(root: Path, parts: Sequence[str], options: ReadOptions) -> Iterator[Found]:
+def glob_files(root: Path, parts: Sequence[str], options: ReadOptions) -> Iterator[FoundFile]:
     """The files below a folder that a pattern matches."""
     depth = None if "**" in parts else len(parts)
     for file in walk(root, options, depth):
         if not _match(file.name.split("/"), parts):
             continue
-        # A pattern that spells out the dot means what is hidden.
+        # A pattern that begins with a dot means hidden names.
         spelled = file.skip == "hidden" and any(part.startswith(".") for part in parts)
         if spelled:
             readable = os.path.isfile(file.path) and os.access(file.path, os.R_OK)
-            yield Found(file.path, file.name, None if readable else "unreadable", file.link)
+            yield FoundFile(file.path, file.name, None if readable else "unreadable", file.link)
         else:
             yield file
 
@@ -147,7 +151,7 @@ def _parts(pattern: str) -> list[str]:
 
 def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether the parts of a path are those of a pattern, where ** is any number of folders."""
-    reached = {0}  # places in the pattern that the parts so far may have come to
+    reached = {0}  # positions in the pattern that the parts so far can have reached
     for part in parts[:-1]:
         reached = _step(part, pattern, reached, last=False)
     return any(place == len(pattern) for place in _step(parts[-1], pattern, reached, last=True))

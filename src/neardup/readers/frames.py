@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Column", "arrow_table", "pandas_table", "polars_table"]
+__all__ = ["ResultColumn", "arrow_table", "pandas_table", "polars_table"]
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """Values of a column: texts, or numbers of which some may be missing."""
 
     values: Sequence[str] | NDArray[Any]
     missing: NDArray[np.bool_] | None = None
 
 
-def arrow_table(columns: Mapping[str, Column]) -> pyarrow.Table:
+def arrow_table(columns: Mapping[str, ResultColumn]) -> pyarrow.Table:
     try:
         import pyarrow as pa
     except ImportError:
@@ -41,7 +41,7 @@ def arrow_table(columns: Mapping[str, Column]) -> pyarrow.Table:
     )
 
 
-def pandas_table(columns: Mapping[str, Column]) -> pandas.DataFrame:
+def pandas_table(columns: Mapping[str, ResultColumn]) -> pandas.DataFrame:
     """Whole numbers that may be missing are of pandas' own type Int64."""
     try:
         import pandas as pd
@@ -61,7 +61,7 @@ def pandas_table(columns: Mapping[str, Column]) -> pandas.DataFrame:
     return pd.DataFrame(made)
 
 
-def polars_table(columns: Mapping[str, Column]) -> polars.DataFrame:
+def polars_table(columns: Mapping[str, ResultColumn]) -> polars.DataFrame:
     try:
         import polars as pl
     except ImportError:
@@ -76,7 +76,7 @@ def polars_table(columns: Mapping[str, Column]) -> polars.DataFrame:
     return pl.DataFrame(made)
 
 
-def _kind(column: Column) -> type:
+def _kind(column: ResultColumn) -> type:
     if not isinstance(column.values, np.ndarray):
         return str
     return float if column.values.dtype.kind == "f" else int

@@ -6,17 +6,16 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 from neardup.errors import ConfigError, UnreadableInput, UnsupportedInput
 from neardup.readers.arrow_checks import checked_items
-from neardup.readers.cells import NULL, Unfit, as_text, is_null, joined
+from neardup.readers.cells import NULL, VECTOR, Unfit, as_id, as_text, is_null, joined
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout, find_layout, is_html
-from neardup.readers.objects import Held, MappingOfItems, hold, plain_values, splits_of
+from neardup.readers.objects import MappingOfItems, MemoryTable, hold, plain_values, splits_of
 
-__all__ = ["TAKEN", "Given", "Part", "given"]
+__all__ = ["TAKEN", "Given", "GivenPart", "given"]
 
 TAKEN = (
     "a list of texts, of mappings or of Documents; a dict of id to text; a pandas, polars or pyarrow table or column; "
@@ -24,22 +23,23 @@ TAKEN = (
     "or what nd.read gives"
 )
 _PLAIN = {str, bytes, type(None)}
-_HEAD = slice(0, 100)  # values that tell whether a column holds texts
+_HEAD = slice(0, 100)  # values that show whether a column holds texts
 _BATCH = 1000
 
 
 @dataclass(frozen=True)
-class Part:
+class GivenPart:
     """The documents of one table or column. Its first row has the position `start` in all that was given; `rejected`
     says by row why it is no document, and `texts` has None there. `name` is that of a split."""
 
-    held: Held
+    held: MemoryTable
     start: int
     name: str
     ids: list[str]
     texts: Any  # a list of str, bytes and None, or an Arrow column of strings
     rejected: dict[int, Unfit]
     layout: Layout | None
+    converted: bool = False  # whether the text column holds something else than texts
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -76,16 +76,19 @@ class Part:
         return {str(name): value for name, value in item.items() if self._kept(str(name))}
 
     def _kept(self, name: str) -> bool:
-        """Whether a column is kept beside the text: all but the one that is the text itself."""
-        return self.layout is None or bool(self.layout.more) or name != self.layout.text
+        """Whether a column is kept beside the text: all but the one that is the text itself, unless it is one of
+        vectors."""
+        layout = self.layout
+        return layout is None or bool(layout.more) or self.converted or name != layout.text
 
 
 @dataclass
 class Given:
-    """Everything that was given, in order. `notes` counts what was done to values that are no texts."""
+    """Everything that was given, in order. `notes` counts conversions of values that are not texts."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[GivenPart] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+    vectors: str | None = None
 
     def __len__(self) -> int:
         return sum(map(len, self.parts))
@@ -123,13 +126,16 @@ class Given:
             values = held.values("")
             _check_column(values, source)
             texts, rejected = self._texts([values], ("text",))
+            converted = False
         else:
             columns = [held.values(column) for column in layout.texts]
+            before = self.notes[VECTOR]
             texts, rejected = self._texts(columns, layout.texts)
+            converted = self.notes[VECTOR] > before
         ids = _ids(held, layout.id if layout is not None else None)
         if name:
             ids = [f"{name}:{one}" for one in ids]
-        self.parts.append(Part(held, len(self), name, ids, texts, rejected, layout))
+        self.parts.append(GivenPart(held, len(self), name, ids, texts, rejected, layout, converted))
 
     def _texts(self, columns: Sequence[Any], names: Sequence[str]) -> tuple[Any, dict[int, Unfit]]:
         """One text for each row. Strings are used where they are."""
@@ -147,7 +153,7 @@ class Given:
                 texts.append(joined(parts))
             except Unfit as why:
                 texts.append(None)
-                # What is said behind it is for the command.
+                # The rest of the message is for the command line.
                 rejected[row] = Unfit(why.reason, why.detail.partition(";")[0])
         return texts, rejected
 
@@ -156,16 +162,22 @@ class Given:
             return value.text
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
-        text, note = as_text(value, name)
+        text, note = as_text(value, name, vectors=name == self.vectors)
         if note is not None and note != NULL:
             self.notes[note] += 1
         return text
 
 
-def given(source: Any, text: str | tuple[str, ...] | None = None, id: str | None = None) -> Given:
-    """The documents of any object that holds some. Raises UnsupportedInput for one that does not, and UnreadableInput
-    if none of its rows can be a document."""
-    found = Given()
+def given(
+    source: Any,
+    text: str | tuple[str, ...] | None = None,
+    id: str | None = None,
+    vectors: str | None = None,
+) -> Given:
+    """The documents of any object that holds documents. Raises UnsupportedInput for one that does not, and
+    UnreadableInput if none of its rows can be a document. Lists of numbers are texts only in the column
+    `vectors`."""
+    found = Given(vectors=vectors)
     splits = splits_of(source)
     if splits is not None:
         for name, table in splits.items():
@@ -180,7 +192,7 @@ def given(source: Any, text: str | tuple[str, ...] | None = None, id: str | None
     return found
 
 
-def _held(source: Any) -> Held:
+def _held(source: Any) -> MemoryTable:
     if isinstance(source, str | bytes | Document):
         raise UnsupportedInput(_one_text(source))
     if isinstance(source, set | frozenset):
@@ -237,7 +249,9 @@ def _holds_strings(values: Any) -> bool:
     )
 
 
-def _layout(held: Held, text: str | tuple[str, ...] | None, id: str | None, name: str) -> Layout | None:
+def _layout(
+    held: MemoryTable, text: str | tuple[str, ...] | None, id: str | None, name: str
+) -> Layout | None:
     if not held.names:
         return None
     where = f"the split {name!r}" if name else "the table"
@@ -248,7 +262,7 @@ def _layout(held: Held, text: str | tuple[str, ...] | None, id: str | None, name
     return find_layout(held.names, text, id, where, held.schema, first)
 
 
-def _ids(held: Held, column: str | None) -> list[str]:
+def _ids(held: MemoryTable, column: str | None) -> list[str]:
     """Ids of all rows: those of a mapping or a column; else of Documents, or the positions."""
     if isinstance(held, MappingOfItems):
         return held.keys
@@ -269,10 +283,6 @@ def _ids(held: Held, column: str | None) -> list[str]:
             ids.append(value.id)
         elif column is None:
             ids.append(str(row))
-        elif value is None or value == "":
-            ids.append(f"rows:{row + 1}")  # as nd.read makes them
-        elif isinstance(value, float) and value.is_integer():
-            ids.append(str(int(value)))  # pandas has whole numbers as floats where one is missing
         else:
-            ids.append(str(int(value)) if isinstance(value, Integral) else str(value))
+            ids.append(as_id(value) or f"rows:{row + 1}")  # as nd.read makes them
     return ids

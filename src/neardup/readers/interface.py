@@ -16,9 +16,9 @@ __all__ = ["Opened", "Terms"]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for the whole of a read: bounds, the sink, the columns wanted (None: all), rows at a time, what is
-    known of the files, and the account of what becomes of them. `raw`, if it is there, takes the line of each row from
-    formats that have lines."""
+    """The terms of one read: limits, the sink for rejects, the columns wanted (None: all), rows at a time, the options
+    of the files, and the account. `raw`, if it is set, gets the line of each row from formats that have lines. Lists of
+    numbers are texts only in the column `vectors`."""
 
     limits: Limits
     rejects: Rejects
@@ -29,11 +29,12 @@ class Terms:
     options: ReadOptions = field(default_factory=ReadOptions)
     account: Account = field(default_factory=Account)
     raw: RawLines | None = None
+    vectors: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The rows of one input, and their layout where a header or schema tells it before the first row."""
+    """The rows of one input, and their layout if a header or schema gives it before the first row."""
 
     rows: Iterator[Row]
     layout: Layout | None = None

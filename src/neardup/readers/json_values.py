@@ -1,4 +1,4 @@
-"""JSON that is no JSON Lines: one array of objects, or objects written over several lines.
+"""JSON that is not JSON Lines: one array of objects, or objects written over several lines.
 
 The bytes are cut at the ends of the outermost values without decoding them; an array at the very top is opened, and its
 elements are the values. Memory is bound by the longest value allowed, however long the file is.
@@ -24,11 +24,11 @@ _PLAIN = re.compile(rb"[\s,\[\]{}]")  # what ends a number or a word
 
 
 def is_spread(head: bytes) -> bool:
-    """Whether a file that begins so is an array, or an object that goes on behind its first line."""
+    """Whether a file that begins so is an array, or an object that continues after its first line."""
     begin = head.lstrip()
     if begin.startswith(b"["):
         first, _, rest = begin.partition(b"\n")
-        # Lines that are lists, one behind the other, are lines.
+        # Several lines that are lists are JSON Lines.
         return not (rest.lstrip().startswith(b"[") and _is_json(first))
     if not begin.startswith(b"{"):
         return False
@@ -55,7 +55,7 @@ class Values:
         self._stream, self._limit = stream, limit
         self._parts: list[bytes] = []  # of the value that is being read, as far as it was in earlier pieces
         self._held, self._whole = 0, True
-        self._start: int | None = None  # where it begins, or goes on, in this piece
+        self._start: int | None = None  # where it begins, or continues, in this piece
         self._depth, self._top = (
             0,
             False,
@@ -91,7 +91,7 @@ class Values:
             self.unclosed = True
 
     def _step(self, data: bytes, at: int) -> tuple[int, bool]:
-        """One step onwards: the new place, and whether a value ends there."""
+        """Advance by one step: the new position, and whether a value ends there."""
         if self._in_string:
             found = _INSIDE.match(data, at)
             assert found is not None
@@ -113,7 +113,7 @@ class Values:
         return sign.end(), not self._depth and not self._in_string
 
     def _begin(self, data: bytes, at: int) -> int:
-        """To where the next value begins, and into it."""
+        """Move to the beginning of the next value, and into it."""
         found = _OUTER.search(data, at)
         if found is None:
             return len(data)
@@ -128,7 +128,7 @@ class Values:
         return found.end()
 
     def _keep(self, data: bytes, end: int) -> None:
-        """Take over what this piece has of the value, up to a place."""
+        """Keep the part of the value that is in this piece, up to a position."""
         if self._start is None:
             return
         if self._whole:

@@ -42,7 +42,7 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
 
 
 def spread_rows(found: Values, source: Source, terms: Terms, last: list[int]) -> Iterator[Row]:
-    """The objects of an array, or those that lie over several lines."""
+    """The objects of an array, or objects that are written over several lines."""
     terms.account.shape(source.name, "JSON values over several lines, or in an array")
     yield from decoded(found, source.name, terms, last)
     if found.unclosed:
@@ -67,9 +67,9 @@ def decoded(
             continue
         if line.isspace() or not line:
             continue
-        # What lies outside of strings is what takes many times its size once decoded.
+        # JSON outside of strings takes many times its size once it is decoded.
         if len(line) > limits.meta_bytes and len(_STRINGS.sub(b"", line)) > limits.meta_bytes:
-            rejects.add(name, number, "too large", "a line with too much besides strings", line)
+            rejects.add(name, number, "too large", "a line with too much outside of strings", line)
             continue
         if too_deep(line):
             rejects.add(name, number, "bad JSON", "nested too deeply", line)
@@ -91,7 +91,7 @@ def decoded(
 
 
 def too_deep(line: bytes) -> bool:
-    """Whether objects and lists stand in each other more than DEEPEST deep."""
+    """Whether objects and lists are nested more than DEEPEST deep."""
     if line.count(b"[") + line.count(b"{") <= DEEPEST:
         return False
     depth = 0

@@ -29,7 +29,7 @@ from neardup.readers.line_blocks import SAMPLE, Block, LineBlocks
 from neardup.readers.lines import Line
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source
-from neardup.readers.text_block import IdColumn, Place, TextBlock
+from neardup.readers.text_block import IdColumn, TextBlock, TextPlace
 
 __all__ = ["TextBlock", "jsonl_blocks", "lines_block"]
 
@@ -46,23 +46,23 @@ def jsonl_blocks(source: Source, terms: Terms, ahead: Ahead) -> Iterator[TextBlo
                 yield from ahead.drain()
                 yield from _spread(stream, content, source, terms, ahead)
                 return
-            file = _File(source, terms, ahead, place if content is stream and stream.direct else None)
+            file = _JsonlFile(source, terms, ahead, place if content is stream and stream.direct else None)
             yield from file.blocks(LineBlocks(content, terms.limits.line_bytes))
             if stream.damage:
                 damage = stream.damage
                 yield from ahead.put(lambda: None, lambda _: file.reject(damage), None)
     except Exception:
-        yield from ahead.drain()  # what was read before comes before the error
+        yield from ahead.drain()  # what was read before the error is given first
         raise
 
 
-def _place_of(source: Source) -> Place | None:
-    """Where a local file is, and what tells if it is changed."""
+def _place_of(source: Source) -> TextPlace | None:
+    """Where a local file is, and its size and time, which show whether it has changed."""
     if "://" in source.path or not os.path.isfile(source.path):
         return None
     seen = os.stat(source.path)
     none = np.empty(0, np.int64)
-    return Place(source.path, seen.st_size, seen.st_mtime_ns, none, none)
+    return TextPlace(source.path, seen.st_size, seen.st_mtime_ns, none, none)
 
 
 def _spread(
@@ -86,7 +86,7 @@ def _spread(
 def lines_block(block: bytes, source: Source, row: int, terms: Terms, layout: Layout) -> TextBlock:
     """The documents of some whole lines, each with its line end, that were taken out of a file elsewhere. The first one
     has the number `row`; the layout is known."""
-    file = _File(source, terms, Ahead(None, layout), None)
+    file = _JsonlFile(source, terms, Ahead(None, layout), None)
     file.row = row
     if not _simple(layout):
         return file.slow(memoryview(block), True, layout)
@@ -126,10 +126,10 @@ def _parse(block: memoryview, layout: Layout, terms: Terms) -> _Parsed:
     return _Parsed(block, lines, data, offsets, IdColumn(*ids), documents, odd)
 
 
-class _File:
-    """One file on its way to blocks: the number of the next row, and where its texts are."""
+class _JsonlFile:
+    """One file that is read as blocks: the number of the next row, and where its texts are."""
 
-    def __init__(self, source: Source, terms: Terms, ahead: Ahead, place: Place | None) -> None:
+    def __init__(self, source: Source, terms: Terms, ahead: Ahead, place: TextPlace | None) -> None:
         self.source, self.terms, self.ahead, self.place = source, terms, ahead, place
         self.row = 1
 
@@ -161,7 +161,7 @@ class _File:
             first = next(blocks, None)
 
     def _decided(self, first: Block, blocks: LineBlocks) -> Layout | None:
-        """The layout, if the rows of the first block tell it whatever follows."""
+        """The layout, if the rows of the first block decide it."""
         block, whole, _ = first
         if not whole:
             return None
@@ -257,6 +257,7 @@ def _shaping(rows: Iterator[Row], source: Source, terms: Terms, layout: Layout |
         terms.rejects,
         layout,
         account=terms.account,
+        vectors=terms.vectors,
     )
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 from neardup.errors import ConfigError
 from neardup.readers.account import Account
-from neardup.readers.cells import Unfit, as_text, joined
-from neardup.readers.dialects import Written
+from neardup.readers.cells import MADE_ID, Unfit, as_id, as_text, is_null, joined
+from neardup.readers.dialects import DelimitedForm
 from neardup.readers.document import Document
 from neardup.readers.limits import Limits
 from neardup.readers.rejects import Rejects
@@ -44,12 +43,12 @@ ID_NAMES = ("id", "doc_id", "docid", "document_id", "uid", "uuid", "url", "uri",
 _PEEK, _PEEK_CHARACTERS = 100, 32 << 20
 
 Row = tuple[int, dict[str, Any]]
-RawLines = dict[int, bytes]  # of rows that are on their way, the lines they were read from, as UTF-8
+RawLines = dict[int, bytes]  # the lines, as UTF-8, from which the rows that are still to be given were read
 Text = str | tuple[str, ...] | None  # the column or columns with the text, None if they are to be found
 
 
 class UnclearColumns(ConfigError):
-    """The columns of an input do not tell which is the text, or are not those that were named."""
+    """The columns of an input do not show which is the text, or lack one that was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,11 @@ class Layout:
 
     `schema` is the Arrow schema when the input has one, so that a copy keeps its types. Where the text is several
     columns, `more` are those behind the first. `written` says how a CSV or TSV file is written.
+
+    >>> import neardup as nd
+    >>> layout = next(iter(nd.read([{"id": "a", "text": "some words", "lang": "en"}]))).layout
+    >>> layout.text, layout.id, layout.columns
+    ('text', 'id', ('id', 'text', 'lang'))
     """
 
     text: str
@@ -65,7 +69,7 @@ class Layout:
     columns: tuple[str, ...]
     schema: Any = None
     more: tuple[str, ...] = ()
-    written: Written | None = None
+    written: DelimitedForm | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -90,7 +94,7 @@ class Layout:
         if any(name in meta for name in self.texts):
             was = {name: meta.get(name) for name in self.texts}
             try:
-                same = joined(as_text(value, name)[0] for name, value in was.items()) == document.text
+                same = joined(as_text(v, name, vectors=True)[0] for name, v in was.items()) == document.text
             except Unfit:
                 same = False
             if same:
@@ -111,7 +115,7 @@ def find_layout(
     schema: Any = None,
     first: Sequence[Mapping[str, Any]] = (),
 ) -> Layout:
-    """The layout of these columns. Raises UnclearColumns, listing them, when it is not plain which is the text; a
+    """The layout of these columns. Raises UnclearColumns, listing them, when it is not clear which is the text; a
     column of numbers in the `schema` or the `first` rows is not, unless it is named."""
     if len(set(columns)) != len(columns):
         raise ConfigError(f"{where}: two columns have the same name: {_listed(columns)}")
@@ -121,7 +125,8 @@ def find_layout(
     for name in _named(text):
         if name not in columns:
             raise UnclearColumns(
-                f"{where}: there is no column {name!r} for the text; its columns are: {_listed(columns)}"
+                f"{where}: there is no column {name!r} for the text; its columns are: "
+                f"{_listed(columns)}{_nested(first)}"
             )
     if id is not None and id not in columns:
         raise UnclearColumns(
@@ -129,8 +134,8 @@ def find_layout(
         )
     raise UnclearColumns(
         f"{where}: which column is the text? Name it with --text (in Python text=...); its columns are: "
-        f"{_listed(columns)}"
-    )
+        f"{_listed(columns)}{_nested(first)}"
+    ).with_options(*_likeliest(columns, id, first))
 
 
 def _guess(
@@ -151,6 +156,39 @@ def _guess(
     if not named or not set(named) <= set(columns) or (id is not None and id not in columns):
         return None
     return Layout(named[0], id_name, tuple(columns), schema, named[1:])
+
+
+def _likeliest(columns: Sequence[str], id: str | None, first: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The option that names the column with the longest text of the first rows, or the first one beside the id."""
+    id = id if id is not None else _known(columns, ID_NAMES)
+    others = [name for name in columns if name != id]
+    if first:
+        others = [
+            name for name in others if any(isinstance(row.get(name), str | int | float) for row in first)
+        ]
+
+    def longest(name: str) -> int:
+        return max((len(row[name]) for row in first if isinstance(row.get(name), str)), default=0)
+
+    return ("--text", max(others, key=longest)) if others else ()
+
+
+def _nested(first: Sequence[Mapping[str, Any]]) -> str:
+    """What to do about a text that is inside of another column."""
+    for row in first:
+        for name, value in row.items():
+            inside = (
+                [field for field, text in value.items() if isinstance(text, str)]
+                if isinstance(value, dict)
+                else ()
+            )
+            if inside:
+                path = f".{name}.{inside[0]}"
+                return (
+                    f". {name!r} holds objects; give their text a column of its own first, such as with "
+                    f"jq -c '.text = {path}'"
+                )
+    return ""
 
 
 def _named(text: Text) -> tuple[str, ...]:
@@ -180,7 +218,7 @@ def _known(columns: Sequence[str], names: Sequence[str], taken: Sequence[str | N
 
 def decided_layout(rows: Iterator[Row], text: Text, id: str | None, ended: bool) -> Layout | None:
     """The layout that a Shaping finds in these first rows, if no row behind them can change it: there is none if they
-    `ended`. None also where they tell none by themselves."""
+    `ended`. None also if they alone do not decide it."""
     first, seen, enough = _first_rows(rows, text, id)
     if not first or not (enough or ended):
         return None
@@ -208,11 +246,12 @@ def _first_rows(rows: Iterator[Row], text: Text, id: str | None) -> tuple[list[R
 
 @dataclass(slots=True)
 class Shaping:
-    """Documents out of rows, with the layout they turned out to have.
+    """Documents out of rows, with the layout that was found.
 
     `layout` may be known beforehand (from a header or schema, or from the file before); otherwise it is found in the
     first rows, whichever of the first 100 shows it. In tables in memory every row is a document, so that places in
     them do not shift: where `missing_is_null`, a row without the text column is an empty document.
+    In the column `vectors`, lists of numbers are shown as text; elsewhere they are none.
     """
 
     rows: Iterable[Row]
@@ -227,6 +266,7 @@ class Shaping:
     account: Account = field(default_factory=Account)
     missing_is_null: bool = False
     raw: RawLines | None = None
+    vectors: str | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Document]]:
         rows = iter(self.rows)
@@ -249,13 +289,20 @@ class Shaping:
 
     def _peek(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Find the layout in the first rows, as many as it takes to see a text and an id, at most 100."""
-        first, seen, _ = _first_rows(rows, self.text, self.id)
-        if first:
-            records = [record for _, record in first]
-            self.layout = _guess(seen, self.text, self.id, None, records) or self.fallback
+        self.rejects.hold()
+        first: list[Row] = []
+        try:
+            first, seen, _ = _first_rows(rows, self.text, self.id)
+            if first:
+                records = [record for _, record in first]
+                self.layout = _guess(seen, self.text, self.id, None, records) or self.fallback
+                if self.layout is None:
+                    find_layout(seen, self.text, self.id, self.name, None, records)
+        finally:
+            held = self.rejects.held()
             if self.layout is None:
-                find_layout(seen, self.text, self.id, self.name, None, records)
-        return chain(first, rows)
+                list(held)
+        return chain(_in_order(first, held), rows)
 
     def _document(self, row: int, record: dict[str, Any], layout: Layout) -> Document:
         text, changed = self._text(record, layout)
@@ -263,20 +310,19 @@ class Shaping:
         if size > self.limits.document_bytes:
             raise Unfit("too large", f"the text has {size:,} bytes")
         name = record.get(layout.id) if layout.id is not None else None
-        if name is None or name == "":
-            name = f"{self.name}:{row}"
-        elif isinstance(name, str):
-            if not name.isascii():
-                _utf8_bytes(name, layout.id)
-        elif type(name) is int or (isinstance(name, Integral) and not isinstance(name, bool)):
-            name = str(int(name))
+        known = as_id(name)
+        if known is not None:
+            if not known.isascii():
+                _utf8_bytes(known, layout.id)
         else:
-            raise Unfit("wrong type", f"{layout.id!r} is {type(name).__name__}, not an id")
+            if not is_null(name) and name != "":
+                self.account.notes[MADE_ID] += 1
+            known = f"{self.name}:{row}"
         if self.columns is None:
             if not changed:
                 del record[layout.text]  # the row is ours, so what is left of it is the rest
-            return Document(name, text, record)
-        return Document(name, text, {key: value for key, value in record.items() if key in self.columns})
+            return Document(known, text, record)
+        return Document(known, text, {key: value for key, value in record.items() if key in self.columns})
 
     def _text(self, record: dict[str, Any], layout: Layout) -> tuple[str, bool]:
         """The text of a row, and whether it is anything but the value of its column."""
@@ -287,11 +333,22 @@ class Shaping:
             raise Unfit("no text", f"there is no {layout.text!r}")
         parts = []
         for name in layout.texts:
-            part, note = as_text(record.get(name), name)
+            part, note = as_text(record.get(name), name, vectors=name == self.vectors)
             parts.append(part)
             if note:
                 self.account.notes[note] += 1
         return joined(parts), True
+
+
+def _in_order(rows: list[Row], held: Iterator[int | None]) -> Iterator[Row]:
+    """The rows, each after the rejections of rows before it."""
+    rejected = next(held, None)
+    for row in rows:
+        while rejected is not None and rejected < row[0]:
+            rejected = next(held, None)
+        yield row
+    for _ in held:
+        pass
 
 
 def _utf8_bytes(text: str, column: str | None) -> int:

@@ -1,4 +1,4 @@
-"""How much of anything a reader takes in before it gives up on it."""
+"""Limits on what a reader accepts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,28 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 from neardup.errors import ConfigError
+from neardup.values.checks import check_fields
 
 __all__ = ["Limits"]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds, in bytes and inclusive, that keep memory flat whatever the input claims to be.
+    """Bounds, in bytes and inclusive, that bound the memory of a read for any input.
 
-    What lies beyond one is rejected and counted, and reading goes on behind it.
+    What exceeds one is rejected and counted, and reading continues after it.
+
+    document_bytes  the text of one document
+    line_bytes  one line of a file
+    meta_bytes  the other columns of one row
+    expansion   how many times its size a compressed file may grow, beyond the first `free_bytes`
+    file_bytes  one file after decompression
+
+    >>> import neardup as nd
+    >>> limits = nd.readers.Limits(document_bytes=1000)
+    >>> reader = nd.read([{"text": "some words"}, {"text": "x" * 2000}], limits=limits)
+    >>> [document.text for document in reader.documents()]
+    ['some words']
     """
 
     document_bytes: int = 128 << 20  # one text, as UTF-8
@@ -27,6 +40,7 @@ class Limits:
     file_bytes: int = 1 << 42  # a compressed file, decompressed
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for field in fields(self):
             value = getattr(self, field.name)
             if not isinstance(value, int) or value < 1:

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from neardup.readers.encodings import Bytes
 
-__all__ = ["CHUNK", "Line", "filled_lines", "lines"]
+__all__ = ["CHUNK", "Line", "lines"]
 
 CHUNK = 1 << 18  # how much of a damaged file is given depends on it
 _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 _BLANK = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
-_FILLED = re.compile(rb"\S")
 
 
 # A line without its line end, its number from 1, and whether that is all of it. A plain tuple: there are millions.
@@ -21,8 +20,8 @@ Line = tuple[int, bytes, bool]
 
 
 def lines(stream: Bytes, limit: int, *, blank: bool = True) -> Iterator[Line]:
-    """Every line, or without `blank` hardly any that holds spaces alone: those are passed at once. Of a line beyond
-    `limit` bytes only the beginning, and reading goes on after its end.
+    """Every line; without `blank`, most lines of spaces alone are skipped, many at once. Of a line beyond `limit` bytes
+    only the beginning is given, and reading continues after its end.
 
     A byte order mark is dropped. An unfinished last line is given unless the stream broke off there.
     """
@@ -56,15 +55,3 @@ def lines(stream: Bytes, limit: int, *, blank: bool = True) -> Iterator[Line]:
                 parts, held, skipping = [], 0, True
     if parts and stream.damage is None:
         yield number, b"".join(parts), True
-
-
-def filled_lines(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
-    """The lines of a block that hold more than spaces, with their numbers; the first line has the given one."""
-    at = 0
-    while found := _FILLED.search(block, at):
-        start = block.rfind(b"\n", at, found.start()) + 1 or at
-        end = block.find(b"\n", found.start())
-        end = len(block) if end < 0 else end
-        number += block.count(b"\n", at, start)
-        yield number, block[start:end]
-        number, at = number + 1, end + 1

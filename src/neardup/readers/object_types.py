@@ -7,10 +7,10 @@ from typing import Protocol, TypeAlias
 
 from neardup.readers.document import Document
 
-__all__ = ["ArrowArray", "ArrowStream", "Frame", "Item", "Objects"]
+__all__ = ["ArrowArray", "ArrowStream", "DataFrameLike", "Item", "Objects"]
 
 
-class Frame(Protocol):
+class DataFrameLike(Protocol):
     """A DataFrame of pandas or polars."""
 
     @property
@@ -36,11 +36,11 @@ Item: TypeAlias = str | bytes | Document | Mapping[str, object] | None
 # Objects in memory that hold documents. Columns of pandas, arrays of numpy, datasets of Hugging Face and generators are
 # iterables; a mapping is one of ids to documents or of the names of splits to tables.
 Objects: TypeAlias = (
-    Frame
+    DataFrameLike
     | ArrowStream
     | ArrowArray
     | Iterable[Item]
     | Mapping[str, Item]
     | Mapping[int, Item]
-    | Mapping[str, Frame | ArrowStream]
+    | Mapping[str, DataFrameLike | ArrowStream]
 )

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import DataError, UnsupportedInput
-from neardup.readers.arrow_checks import checked_items
+from neardup.readers.arrow_checks import arrow_of_pandas, checked_items
 
 __all__ = [
-    "Held",
     "MappingOfItems",
+    "MemoryTable",
     "hold",
     "keep_rows",
     "plain_values",
@@ -30,7 +30,7 @@ _WHOLE = slice(None)
 _PEEKED = 100  # rows of a list that are looked at for the names of columns
 
 
-class Held(Protocol):
+class MemoryTable(Protocol):
     """A table in memory, or one column of texts, which has no `names`."""
 
     @property
@@ -52,8 +52,15 @@ class Held(Protocol):
         ...
 
 
-def hold(source: Any) -> Held | None:
+def hold(source: Any) -> MemoryTable | None:
     """The table or column that an object is; None for what is neither, such as a generator or a path."""
+    found = _held(source)
+    if isinstance(found, _PandasFrame | _PolarsFrame | _ArrowTable | _Dataset) and not found.names:
+        raise UnsupportedInput("this table has no columns; pass one with a column of texts")
+    return found
+
+
+def _held(source: Any) -> MemoryTable | None:
     roots = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
     if "pandas" in roots and hasattr(source, "isna"):
         return _PandasFrame(source) if hasattr(source, "columns") else _PandasColumn(source)
@@ -80,6 +87,14 @@ def splits_of(source: Any) -> dict[str, Any] | None:
     """The tables of a DatasetDict, or of a mapping of names to tables; None for everything else."""
     if not isinstance(source, Mapping) or not source:
         return None
+    if any(hasattr(value, "take") and not hasattr(value, "__len__") for value in source.values()):
+        raise UnsupportedInput(
+            "these splits are streams, which cannot be counted; pass one of them, or load the dataset without streaming"
+        )
+    if any(splits_of(value) is not None for value in source.values()):
+        raise UnsupportedInput(
+            "a split holds splits itself; pass one of them, or one mapping of names to tables"
+        )
     if any(
         isinstance(value, str | bytes | Mapping | Sequence | np.ndarray | None) for value in source.values()
     ):
@@ -121,7 +136,7 @@ def _check_rows(rows: int, kept: Mask) -> None:
         )
 
 
-def _of_arrow(source: Any) -> Held | None:
+def _of_arrow(source: Any) -> MemoryTable | None:
     if hasattr(source, "read_all"):  # a RecordBatchReader
         source = source.read_all()
     elif hasattr(source, "to_table"):  # a Dataset
@@ -129,6 +144,18 @@ def _of_arrow(source: Any) -> Held | None:
     if hasattr(source, "num_rows"):
         return _ArrowTable(source)
     return _ArrowColumn(source) if hasattr(source, "null_count") else None
+
+
+class _TextColumn:
+    """One column, which has no names."""
+
+    schema, names = None, list[str]()
+
+    def __init__(self, column: Any) -> None:
+        self.column = column
+
+    def __len__(self) -> int:
+        return len(self.column)
 
 
 class _PandasFrame:
@@ -147,20 +174,15 @@ class _PandasFrame:
         return self.frame[kept]
 
 
-class _PandasColumn:
+class _PandasColumn(_TextColumn):
     """A Series or an Index."""
-
-    schema, names = None, list[str]()
-
-    def __init__(self, column: Any) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
 
     def values(self, name: str, part: slice = _WHOLE) -> list[Any]:
         """Values as Python's own, with None where pandas has one of its marks for nothing."""
         column = getattr(self.column, "iloc", self.column)[part]
+        arrow = arrow_of_pandas(column)
+        if arrow is not None:
+            return [item for chunk in getattr(arrow, "chunks", [arrow]) for item in checked_items(chunk)]
         missing = column.isna().tolist()
         return [None if no else value for value, no in zip(column.tolist(), missing, strict=True)]
 
@@ -184,15 +206,7 @@ class _PolarsFrame:
         return self.frame.filter(_polars_mask(kept))
 
 
-class _PolarsColumn:
-    schema, names = None, list[str]()
-
-    def __init__(self, column: Any) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
-
+class _PolarsColumn(_TextColumn):
     def values(self, name: str, part: slice = _WHOLE) -> Any:
         column = self.column[part]
         if str(column.dtype) == "String":
@@ -226,16 +240,8 @@ class _ArrowTable:
         return self.table.filter(_arrow_mask(kept))
 
 
-class _ArrowColumn:
+class _ArrowColumn(_TextColumn):
     """An Array or a ChunkedArray."""
-
-    schema, names = None, list[str]()
-
-    def __init__(self, column: Any) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
 
     def values(self, name: str, part: slice = _WHOLE) -> Any:
         return self.column[part]
@@ -269,26 +275,21 @@ class _Dataset:
         return self.dataset.select(np.flatnonzero(kept))
 
 
-class _Array:
+class _Array(_TextColumn):
     """A numpy array of texts."""
-
-    schema, names = None, list[str]()
 
     def __init__(self, array: NDArray[Any]) -> None:
         if array.ndim != 1 or array.dtype.names is not None:
             shape = "with fields" if array.dtype.names else f"of {array.ndim} dimensions"
             raise UnsupportedInput(f"this is a numpy array {shape}; pass one of 1 dimension with a text each")
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
+        super().__init__(array)
 
     def values(self, name: str, part: slice = _WHOLE) -> list[Any]:
-        found: list[Any] = self.array[part].tolist()
+        found: list[Any] = self.column[part].tolist()
         return found
 
     def only(self, kept: Mask) -> object:
-        return self.array[kept]
+        return self.column[kept]
 
 
 class _ListOfItems:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 
-from neardup.errors import MissingExtra
-from neardup.readers.arrow_checks import check_batch
+import numpy as np
+
+from neardup.readers.arrow_checks import check_batch, pyarrow
+from neardup.readers.compression import COMPRESSIONS
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row, find_layout
+from neardup.readers.parquet_pages import Pages, pages_of, rows_at_a_time
 from neardup.readers.sources import Source
 
-__all__ = ["arrow_rows", "open_arrow", "open_parquet", "pyarrow"]
+__all__ = ["arrow_rows", "open_arrow", "open_parquet"]
 
-# Parquet stores a value that comes again only once, so that a small file can hold many rows of a huge text: few rows
-# at a time bound what that costs.
-_ROWS = 64
-_MUCH_SMALLER = 50
-
-
-def pyarrow(doing: str) -> Any:
-    """The pyarrow module, which the `io` extra brings."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingExtra(doing, "io") from error
-    return pyarrow
+_TEXTS = ("string", "large_string", "binary", "large_binary")
+_COPIES = 4  # of a dictionary, while a column of them is read
+_MARK = b"\xff\xff\xff\xff"  # in front of each message of an Arrow stream
+_BUFFER = 1 << 20  # bytes of a column read at a time; otherwise all of a row group's are read at once
 
 
 def open_parquet(source: Source, terms: Terms) -> Opened:
@@ -34,14 +30,16 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
 
     file = source.open()
     try:
-        table = parquet.ParquetFile(file)
+        table = parquet.ParquetFile(file, buffer_size=_BUFFER)
         data = table.metadata
         groups = [data.row_group(i).total_byte_size for i in range(data.num_row_groups)]
         schema = table.schema_arrow
         _ = schema.names  # raises here if they are not UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
-        return _damaged(source, terms, f"it is no Parquet file, or not a whole one: {error}")
+        packed = COMPRESSIONS.get(os.path.splitext(source.name.lower())[1])
+        why = f"it is packed with {packed}; unpack it first" if packed else f"not a whole one: {error}"
+        return _damaged(source, terms, f"it is no Parquet file, {'as ' if packed else 'or '}{why}")
     limits = terms.limits
     if sum(groups) > max(limits.free_bytes, limits.expansion * (source.size or 0)):
         file.close()
@@ -54,31 +52,39 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
 
 def _group_rows(file: BinaryIO, table: Any, wanted: list[str], source: Source, terms: Terms) -> Iterator[Row]:
     """The rows of each row group, few at a time where values may be huge; a group that is a bomb is rejected."""
-    row, limits = 0, terms.limits
+    row, most = 0, terms.limits.line_bytes
+    kinds = {field.name: field.type for field in table.schema_arrow if field.name in wanted}
     with file:
         for number in range(table.metadata.num_row_groups):
             group = table.metadata.row_group(number)
-            many = min(terms.batch, _ROWS)
+            columns = []
             for at in range(group.num_columns):
                 chunk = group.column(at)
-                if chunk.path_in_schema.split(".")[0] not in wanted:
-                    continue
-                size = chunk.total_uncompressed_size
-                # Texts are compressed ten times or so; what is compressed far more may be one value as large as all.
-                if size <= _MUCH_SMALLER * max(chunk.total_compressed_size, 1):
-                    continue
-                if size > limits.line_bytes:
-                    many = 0
-                    detail = f"rows {row + 1:,} to {row + group.num_rows:,} decompress to {size:,} bytes in one column"
-                    terms.rejects.add(source.name, row + 1, "too large", detail)
-                    break
-                many = min(many, max(limits.line_bytes // max(size, 1), 1))
+                kind = kinds.get(chunk.path_in_schema.split(".")[0])
+                if kind is not None:
+                    columns.append(_weighed(pages_of(file, chunk), kind, chunk))
+            many, size = rows_at_a_time(columns, most, terms.batch)
             if many:
                 batches = table.iter_batches(
                     batch_size=many, row_groups=[number], columns=wanted, use_threads=False
                 )
                 yield from arrow_rows(batches, source.name, terms, row)
+            else:
+                rows = f"rows {row + 1:,} to {row + group.num_rows:,}"
+                detail = f"{rows} take {size:,} bytes at once to decode; give more memory"
+                terms.rejects.add(source.name, row + 1, "too large", detail)
             row += group.num_rows
+
+
+def _weighed(pages: Pages | None, kind: Any, chunk: Any) -> Pages:
+    """The pages by what decoding them takes. A column of Arrow's dictionary type keeps several copies of its
+    dictionary, and one value for all rows that have the same; of pages that are not known, one may be as large as all.
+    """
+    if pages is None:
+        return Pages.one(int(chunk.total_uncompressed_size), int(chunk.num_values))
+    if hasattr(kind, "index_type"):
+        return replace(pages, dictionary=_COPIES * pages.dictionary, longest=0)
+    return pages
 
 
 def open_arrow(source: Source, terms: Terms) -> Opened:
@@ -108,15 +114,27 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
                 chosen = batch.select(wanted)
                 for start in range(0, chosen.num_rows, terms.batch):
                     yield chosen.slice(start, terms.batch)
+            if head != b"ARROW1" and not _has_end(file, head):
+                raise pa.ArrowInvalid("the stream ends without its end mark: rows may be missing")
 
     return Opened(_guarded(source, terms, pa, arrow_rows(pieces(), source.name, terms)), layout)
+
+
+def _has_end(file: BinaryIO, head: bytes) -> bool:
+    """Whether a stream that was read to its end has the end mark; for pyarrow a stream that was cut off between two
+    batches is a whole one. Streams of before 2019, whose messages have no mark in front, have a shorter one."""
+    mark = _MARK + bytes(4) if head.startswith(_MARK) else bytes(4)
+    file.seek(max(0, file.tell() - len(mark)))
+    return file.read(len(mark)) == mark
 
 
 def arrow_rows(batches: Iterable[Any], name: str, terms: Terms, row: int = 0) -> Iterator[Row]:
     """Rows of record batches; a row whose strings are not UTF-8 is rejected alone. ArrowException if a batch is
     malformed: each is checked before its values are read. `row` rows came before."""
-    for batch in batches:
-        check_batch(batch)
+    for batch in _without_huge(batches, name, terms, row):
+        if isinstance(batch, int):  # the number of a row that was rejected
+            row = batch
+            continue
         names = batch.schema.names
         try:
             columns = [_values(column) for column in batch.columns]
@@ -134,6 +152,42 @@ def arrow_rows(batches: Iterable[Any], name: str, terms: Terms, row: int = 0) ->
         for values in zip(*columns, strict=True):
             row += 1
             yield row, dict(zip(names, values, strict=True))
+
+
+def _without_huge(batches: Iterable[Any], name: str, terms: Terms, row: int) -> Iterator[Any]:
+    """The batches, checked; a row with a value beyond the limit of a line is rejected before it becomes a Python
+    object, and its number comes in its place."""
+    most = terms.limits.line_bytes
+    for batch in batches:
+        check_batch(batch)
+        start = 0
+        if batch.nbytes > most:
+            for place, size in _huge_values(batch, most):
+                yield batch.slice(start, place - start)
+                terms.rejects.add(name, row + place + 1, "too large", f"a value of {size:,} bytes")
+                yield row + place + 1
+                start = place + 1
+        yield batch.slice(start) if start else batch
+        row += batch.num_rows
+
+
+def _huge_values(batch: Any, most: int) -> Iterator[tuple[int, int]]:
+    """The rows with a text of more than so many bytes, ascending, and the size of the largest."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    sizes = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        indices = None
+        if pa.types.is_dictionary(column.type):
+            indices, column = column.indices, column.dictionary
+        if str(column.type) in _TEXTS:
+            lengths = compute.fill_null(compute.binary_length(column), 0)
+            if indices is not None:
+                lengths = compute.fill_null(lengths.take(indices), 0)
+            np.maximum(sizes, lengths.to_numpy(zero_copy_only=False), out=sizes)
+    for place in np.flatnonzero(sizes > most).tolist():
+        yield place, int(sizes[place])
 
 
 def _values(column: Any) -> list[Any]:

@@ -6,58 +6,56 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
+from importlib import import_module
+from os import PathLike, fspath
 from typing import Any, TypeAlias, TypeGuard, overload
 
 from neardup.errors import ConfigError
-from neardup.readers.account import CountedRejects
+from neardup.readers.account import Account, CountedRejects
 from neardup.readers.ahead import Ahead, Work
 from neardup.readers.counted_file import counted_file
-from neardup.readers.csv import open_delimited
 from neardup.readers.document import Document
 from neardup.readers.file_digest import FileDigest, digest_file
 from neardup.readers.interface import Opened, Terms
-from neardup.readers.jsonl import open_jsonl
 from neardup.readers.jsonl_blocks import jsonl_blocks
 from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
 from neardup.readers.object_types import Objects
 from neardup.readers.options import ReadOptions, given_options
-from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
-from neardup.readers.tables import NAME, open_object
 from neardup.readers.text_block import TextBlock
-from neardup.readers.text_files import open_page
-from neardup.readers.text_lines import open_lines
 from neardup.readers.unclear import Unclear
-from neardup.readers.warc import open_warc
+from neardup.values.checks import check_fields, checked
 from neardup.values.wording import counted
 
-__all__ = ["OPEN", "Batch", "Reader", "read", "read_again", "text_columns"]
+__all__ = ["Batch", "Places", "Reader", "open_file", "read", "read_again", "text_columns"]
 
 
-def _open_mbox(source: Source, terms: Terms) -> Opened:
-    from neardup.readers.mbox import open_mbox  # the standard library's parser of mails is slow to import
-
-    return open_mbox(source, terms)
-
-
-OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
-    "jsonl": open_jsonl,
-    "csv": open_delimited,
-    "tsv": open_delimited,
-    "parquet": open_parquet,
-    "arrow": open_arrow,
-    "text": open_page,
-    "lines": open_lines,
-    "html": open_page,
-    "warc": open_warc,
-    "mbox": _open_mbox,
+# What opens files of each format. A reader is imported when the first file of its format is read.
+_OPEN = {
+    "jsonl": "neardup.readers.jsonl:open_jsonl",
+    "csv": "neardup.readers.csv:open_delimited",
+    "tsv": "neardup.readers.csv:open_delimited",
+    "parquet": "neardup.readers.parquet:open_parquet",
+    "arrow": "neardup.readers.parquet:open_arrow",
+    "text": "neardup.readers.text_files:open_page",
+    "lines": "neardup.readers.text_lines:open_lines",
+    "html": "neardup.readers.text_files:open_page",
+    "warc": "neardup.readers.warc:open_warc",
+    "mbox": "neardup.readers.mbox:open_mbox",
+    "npy": "neardup.readers.npy:open_npy",
 }
 # Paths, globs, folders or URLs of files.
 Places: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 _BATCH_CHARACTERS = 32 << 20
+
+
+def open_file(source: Source, terms: Terms) -> Opened:
+    """The rows of a file, by the reader of its format."""
+    module, _, name = _OPEN[source.format].partition(":")
+    opened: Opened = getattr(import_module(module), name)(source, terms)
+    return opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +63,14 @@ class Batch(Sequence[Document]):
     """Some documents of one layout, in order, with the file and row (from 1) each came from.
 
     `lines` are the lines they were read from, as UTF-8, if the reader keeps them; None for a document that has none.
+
+    files, rows  the file and the row of each document
+    layout       the columns of the documents
+
+    >>> import neardup as nd
+    >>> batch = next(iter(nd.read([{"id": "a", "text": "some words"}])))
+    >>> batch.documents[0].id, batch.rows
+    ('a', [1])
     """
 
     documents: list[Document]
@@ -72,6 +78,9 @@ class Batch(Sequence[Document]):
     rows: list[int]
     layout: Layout
     lines: list[bytes | None] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -92,15 +101,21 @@ class Batch(Sequence[Document]):
 
 
 class Reader:
-    """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
+    """What `read` gives: iterate it for batches, as often as the source allows; each time it starts again.
 
     `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
     first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the digest of each
     file read to its end, by name; with `sha256`, the SHA-256 too. With `keep_lines` set, batches have the lines that
     documents were read from, if their format is one of lines. `bytes_read` says how much of the files' `bytes_total` it
     has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
+
+    >>> import neardup as nd
+    >>> reader = nd.read([{"id": "a", "text": "some words"}, {"id": "b", "text": None}])
+    >>> [document.id for document in reader.documents()], reader.account.documents
+    (['a', 'b'], 2)
     """
 
+    @checked
     def __init__(
         self,
         source: Places | Objects | None,
@@ -125,9 +140,28 @@ class Reader:
         names = ", ".join(file.name for file in self.files[:2]) + (", ..." if len(self.files) > 2 else "")
         return f"<Reader of {counted(len(self.files), 'file')}: {names}>"
 
+    def only(
+        self, files: list[Source], before: Layout | None = None, rejects: Rejects | None = None
+    ) -> Reader:
+        """A reader of some of the files, whose account and `rejects` are of these alone. `before` is the layout of the
+        files read before them, which is used if their own rows do not decide one."""
+        account = Account(found=len(files), read=len(files))
+        reader = Reader(self._source, replace(self._terms, account=account), files, rejects)
+        reader._before = before
+        return reader
+
+    def show_vectors(self, column: str) -> None:
+        """Lists of numbers in this column may be shown as text. In any other text column such a row is rejected."""
+        self._terms = replace(self._terms, vectors=column)
+
+    @property
+    def rejects_path(self) -> str | None:
+        """The file that lists the rejected rows, if one was named."""
+        return None if self._sink is None or isinstance(self._sink, Rejects) else fspath(self._sink)
+
     @property
     def source(self) -> Source:
-        """The file of a reader that has one alone."""
+        """The file of a reader that has exactly one."""
         assert self.files is not None
         (file,) = self.files
         return file
@@ -209,6 +243,8 @@ class Reader:
     def _documents(self, terms: Terms) -> Iterator[tuple[Shaping, int, Document]]:
         """The documents, each with its row and the shaping it came from."""
         if self.files is None:
+            from neardup.readers.tables import NAME, open_object  # not for files
+
             shaping = _shaping(open_object(self._source, terms), NAME, terms, missing_is_null=True)
             shaping.fallback = self._before
             for row, document in shaping:
@@ -233,7 +269,7 @@ class Reader:
         elif self.digesting:
             with file.open() as whole:
                 self.digests[file.name] = digest_file(whole, self.sha256)
-        shaping = _shaping(OPEN[file.format](file, terms), file.name, terms)
+        shaping = _shaping(open_file(file, terms), file.name, terms)
         shaping.fallback = before
         shaping.raw = terms.raw
         for row, document in shaping:
@@ -252,9 +288,11 @@ def _shaping(opened: Opened, name: str, terms: Terms, missing_is_null: bool = Fa
         opened.layout,
         account=terms.account,
         missing_is_null=missing_is_null,
+        vectors=terms.vectors,
     )
 
 
+@checked
 def read(
     source: Places | Objects,
     *,
@@ -284,10 +322,19 @@ def read(
 
     Of folders and globs, hidden files are left out unless `hidden`, and the folders of version control, virtual
     environments and tools unless `no_ignore`; `include`, `exclude` (patterns) and `ext` (endings) choose among the
-    rest. `encoding` and `delimiter` are found out unless they are given. `Reader.account` counts everything.
+    rest. `encoding` and `delimiter` are detected unless they are given. `Reader.account` counts everything.
 
-    What cannot be used goes to `rejects`, a path or a Rejects, and is counted there; reading goes on. A batch holds at
-    most `batch` documents, fewer when they are long.
+    What cannot be used is written to `rejects`, a path or a Rejects, and counted there; reading continues. A batch
+    holds at most `batch` documents, fewer when they are long.
+
+    limits   the largest sizes that are read, in bytes; see Limits
+    returns  a Reader, which can be iterated again
+    raises   DataError if a file does not exist, MissingExtra if a format needs a package that is not installed
+
+    >>> import neardup as nd
+    >>> for batch in nd.read([{"url": "https://example.org/", "body": "some words"}], text="body", id="url"):
+    ...     print(batch[0].id, len(batch))
+    https://example.org/ 1
     """
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
         raise ConfigError(f"batch must be a whole number of at least 1, not {batch!r}")
@@ -317,8 +364,8 @@ def read_again(
     limits: Limits | None = None,
     before: Layout | None = None,
 ) -> Reader:
-    """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
-    the layout of the files read before it, which holds where its own rows do not tell one."""
+    """One file of an earlier `read` again, under the name it had there, so that made ids are the same. `before` is the
+    layout of the files read before it, which is used if its own rows do not decide one."""
     options = ReadOptions(encoding=encoding, delimiter=delimiter)
     terms = Terms(limits or Limits(), Rejects(), text_columns(text), id, None, 1000, options)
     (source,) = find_sources(path, format, options, terms.account)

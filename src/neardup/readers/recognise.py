@@ -1,4 +1,4 @@
-"""What a file holds, told by its first bytes where its name does not tell."""
+"""The format of a file by its first bytes, if its name does not say it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _VAGUE = {"", ".data", ".dat", ".part", ".out", ".dump", ".jl", ".jsonlines", ".
 
 
 def recognise(name: str, file: BinaryIO) -> str:
-    """The format of a file whose name tells none: "text" for anything readable that is nothing else, or "binary"."""
+    """The format of a file whose name says none: "text" for anything readable of no other format, or "binary"."""
     try:
         with Stream(file, Limits()) as stream:
             head = b""
@@ -61,7 +61,7 @@ def recognise(name: str, file: BinaryIO) -> str:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file are of no text, in whatever encoding."""
+    """Whether the first bytes of a file are not text in any encoding."""
     if head.startswith(tuple(mark for mark, _ in MARKS)):
         return False
     if b"\0" in head or head.startswith(_MAGIC):

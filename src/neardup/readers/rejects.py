@@ -1,10 +1,12 @@
-"""What could not be read: told one by one in a file, and counted by reason."""
+"""What could not be read: listed in a file, and counted by reason."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from os import PathLike
+from tempfile import SpooledTemporaryFile
 from types import TracebackType
 
 from neardup.storage.atomic_file import AtomicFile
@@ -12,6 +14,7 @@ from neardup.storage.atomic_file import AtomicFile
 __all__ = ["Rejects"]
 
 SAMPLE = 160
+_HELD = 1 << 20  # bytes of held rejections that are kept in memory; more of them wait in a file
 
 
 class Rejects:
@@ -19,27 +22,57 @@ class Rejects:
 
     `skipped` counts what was passed over on purpose, such as images in a WARC; those get no lines.
     The file appears when the sink is closed without an error, empty if nothing was rejected.
+
+    >>> import neardup as nd
+    >>> rejects = nd.readers.Rejects()
+    >>> documents = list(nd.read([{"text": "some words"}, {"text": True}], rejects=rejects).documents())
+    >>> len(documents), dict(rejects.counts)
+    (1, {'wrong type': 1})
     """
 
     def __init__(self, path: str | PathLike[str] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self._file = AtomicFile(path) if path is not None else None
+        self._held: SpooledTemporaryFile[bytes] | None = None
 
     def add(
         self, file: str, row: int | None, reason: str, detail: str = "", sample: bytes | str = ""
     ) -> None:
-        """Count one rejection. `reason` is one of few fixed phrases; `detail` says what was special here."""
+        """Count one rejection. `reason` is one of few fixed phrases; `detail` describes this case."""
+        text = sample[:SAMPLE]
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+        if self._held is not None:
+            self._held.write(json.dumps([file, row, reason, detail, text]).encode("ascii") + b"\n")
+        else:
+            self._count(file, row, reason, detail, text)
+
+    def _count(self, file: str, row: int | None, reason: str, detail: str, sample: str) -> None:
         self.counts[reason] += 1
         if self._file is not None:
-            text = sample[:SAMPLE]
-            if isinstance(text, bytes):
-                text = text.decode("utf-8", "replace")
             line: dict[str, object] = {"file": file, "row": row, "reason": reason}
             if detail:
                 line["detail"] = detail[:SAMPLE]
-            line["sample"] = text
+            line["sample"] = sample
             self._file.write(json.dumps(line).encode("ascii") + b"\n")
+
+    def hold(self) -> None:
+        """Keep what is added from now on: rows that came before it are still to be judged, and rejections are listed in
+        the order of rows."""
+        self._held = SpooledTemporaryFile(_HELD)  # noqa: SIM115  (closed by `held`)
+
+    def held(self) -> Iterator[int | None]:
+        """End the holding. Each step adds one rejection that was held, in their order, after it gave the row."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        with held:
+            held.seek(0)
+            for line in held:
+                file, row, reason, detail, text = json.loads(line)
+                yield row
+                self._count(file, row, reason, detail, text)
 
     def skip(self, reason: str) -> None:
         self.skipped[reason] += 1

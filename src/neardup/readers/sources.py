@@ -5,21 +5,21 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from neardup.errors import ConfigError, DataError, MissingExtra
+from neardup.errors import ConfigError, DataError, MissingExtra, UnreadableInput
 from neardup.readers.account import Account
 from neardup.readers.compression import COMPRESSIONS
-from neardup.readers.folders import Found, glob_files, matches, named_files, split_glob, walk
+from neardup.readers.folders import IGNORED, FoundFile, glob_files, matches, named_files, split_glob, walk
 from neardup.readers.options import ReadOptions
 from neardup.readers.recognise import recognise
 from neardup.readers.standard_input import STANDARD_INPUT, StandardInput, check_streamable
 
-__all__ = ["FORMATS", "KNOWN", "Source", "find_sources", "format_of"]
+__all__ = ["FORMATS", "KNOWN", "Source", "find_sources", "format_of", "nothing_to_read"]
 
 FORMATS = {
     ".jsonl": "jsonl",
@@ -45,14 +45,15 @@ FORMATS = {
 }
 # "lines" is text of one document a line. "source" is what a folder of source files is read as: every file is a text,
 # but for those that can only be tables.
-KNOWN = (*dict.fromkeys(FORMATS.values()), "source")
+KNOWN = (*dict.fromkeys(FORMATS.values()), "npy", "source")
 _TABLES = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """One file: `name` is its path below what the user named, and is used in ids and messages. It was `listed` if it
-    was found in a folder or by a glob, and not named itself. `peek` looks at the beginning of what can be read once."""
+    was found in a folder or by a glob, and not named itself. `peek` reads the beginning of a source that can be read
+    only once, without using it up."""
 
     name: str
     path: str
@@ -64,7 +65,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _ListedFile:
     name: str
     path: str
     listed: bool
@@ -74,7 +75,7 @@ class _File:
 
 
 def format_of(path: str) -> str | None:
-    """The format a file's name tells, None when it tells none."""
+    """The format that a file's name says, None if it says none."""
     return FORMATS.get(_suffix(path))
 
 
@@ -84,17 +85,16 @@ def find_sources(
     options: ReadOptions | None = None,
     account: Account | None = None,
 ) -> list[Source]:
-    """The files, each once, sorted by name. The account is told of each that was found and is not read."""
+    """The files, each once, sorted by name. The account counts each file that was found and is not read."""
     if format is not None and format not in KNOWN:
         raise ConfigError(f"no format {format!r}; there are: {', '.join(KNOWN)}")
     places = [named] if isinstance(named, str | PathLike) else list(named)
     options, account = options or ReadOptions(), account if account is not None else Account()
-    found: dict[str, _File] = {}
+    found: dict[str, _ListedFile] = {}
     for place in places:
         for file in _expand(os.fspath(place), options, account):
             if file.path in found:
-                if file.listed:
-                    account.skip("same file again", file.name)
+                account.skip("same file again", file.name)
                 continue
             found[file.path] = file
     twice = {name for name, count in Counter(file.name for file in found.values()).items() if count > 1}
@@ -110,26 +110,31 @@ def find_sources(
                 )
             account.skip("binary", name)
             continue
-        if kind == "marker":
-            account.skip("empty marker", name)
+        if kind in ("marker", "unreadable"):
+            account.skip("empty marker" if kind == "marker" else kind, name)
             continue
         account.take()
         peek = None if file.standard is None else file.standard.peek
         sources.append(Source(name, file.path, kind, file.size, file.open, file.listed, peek))
     if not sources:
-        raise _nothing(places, account)
+        raise nothing_to_read(places, account)
     return sorted(sources, key=lambda source: (source.name, source.path))
 
 
-def _nothing(places: list[str | PathLike[str]], account: Account) -> ConfigError:
-    listed = ", ".join(str(place) for place in places[:5])
-    if not account.found:
-        return ConfigError(f"no files to read in: {listed or 'an empty list'}")
-    kinds = ", ".join(f"{many:,} {kind}" for kind, many in account.skipped.most_common())
-    return ConfigError(
-        f"no files to read in: {listed}; {account.found:,} were found and skipped: {kinds}. To read hidden files add "
-        "--hidden, to read ignored folders --no-ignore (in Python hidden=True, no_ignore=True)"
-    )
+def nothing_to_read(places: Sequence[str | PathLike[str]], account: Account) -> UnreadableInput:
+    """The error if none of the files that were found is read."""
+    said = f"no files to read in: {', '.join(str(place) for place in places[:5]) or 'an empty list'}"
+    if account.found:
+        kinds = ", ".join(f"{many:,} {kind}" for kind, many in account.skipped.most_common())
+        said += f"; {account.found:,} {'was' if account.found == 1 else 'were'} found and skipped: {kinds}"
+    options = []
+    if account.skipped["hidden"]:
+        options.append("--hidden")
+        said += ". To read hidden files add --hidden (in Python hidden=True)"
+    if any(account.skipped[kind] for kind in IGNORED):
+        options.append("--no-ignore")
+        said += ". To read ignored folders add --no-ignore (in Python no_ignore=True)"
+    return UnreadableInput(0, 0, {}, [], said=said).with_options(*options)
 
 
 def _suffix(path: str) -> str:
@@ -137,7 +142,7 @@ def _suffix(path: str) -> str:
     return os.path.splitext(stem)[1] if suffix in COMPRESSIONS else suffix
 
 
-def _format(file: _File, format: str | None) -> str:
+def _format(file: _ListedFile, format: str | None) -> str:
     if file.path == STANDARD_INPUT:
         assert file.standard is not None
         return check_streamable(file.standard.format() if format in (None, "source") else format)
@@ -149,6 +154,8 @@ def _format(file: _File, format: str | None) -> str:
     kind = format or format_of(file.path)
     if kind is not None:
         return kind
+    if not file.listed and _suffix(file.path) == ".npy":  # those of a folder are data of something else
+        return "npy"
     if file.size == 0:
         # Such as _SUCCESS, which tools leave behind when they are done.
         name = os.path.basename(file.path)
@@ -156,13 +163,15 @@ def _format(file: _File, format: str | None) -> str:
     try:
         return recognise(file.path, file.open())
     except OSError as error:
+        if file.listed:
+            return "unreadable"
         raise DataError(f"{file.path}: cannot be read: {error.strerror or error}") from error
 
 
-def _expand(place: str, options: ReadOptions, account: Account) -> Iterator[_File]:
+def _expand(place: str, options: ReadOptions, account: Account) -> Iterator[_ListedFile]:
     if place == STANDARD_INPUT:
         standard = StandardInput()
-        return iter([_File("stdin", STANDARD_INPUT, False, None, standard.open, standard)])
+        return iter([_ListedFile("stdin", STANDARD_INPUT, False, None, standard.open, standard)])
     if "://" in place:
         return _remote(place, options, account)
     path = Path(place)
@@ -177,15 +186,23 @@ def _expand(place: str, options: ReadOptions, account: Account) -> Iterator[_Fil
     raise DataError(f"{place}: there is no such file or folder")
 
 
-def _local(path: str, name: str, listed: bool) -> _File:
-    full = os.path.realpath(path)
-    return _File(name, full, listed, os.stat(full).st_size, lambda: open(full, "rb"))
+def _local(path: str, name: str, listed: bool, folders: dict[str, str] | None = None) -> _ListedFile:
+    """A file on this machine; `folders` remembers the real paths of folders, for files that are no links."""
+    if folders is None:
+        full = os.path.realpath(path)
+    else:
+        folder, last = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        full = os.path.join(folders[folder], last)
+    return _ListedFile(name, full, listed, os.stat(full).st_size, lambda: open(full, "rb"))
 
 
-def _chosen(files: Iterable[Found], options: ReadOptions, account: Account) -> Iterator[_File]:
+def _chosen(files: Iterable[FoundFile], options: ReadOptions, account: Account) -> Iterator[_ListedFile]:
     """The files to read; of one with several names, the name that is no link."""
     wanted = matches(options)
-    links: list[Found] = []
+    links: list[FoundFile] = []
+    folders: dict[str, str] = {}
     for file in files:
         reason = file.skip or (None if wanted(file.name) else "excluded")
         if reason is not None:
@@ -193,12 +210,22 @@ def _chosen(files: Iterable[Found], options: ReadOptions, account: Account) -> I
         elif file.link:
             links.append(file)
         else:
-            yield _local(file.path, file.name, True)
+            yield from _still_there(file, account, folders)
     for file in links:
-        yield _local(file.path, file.name, True)
+        yield from _still_there(file, account)
 
 
-def _glob(pattern: str, options: ReadOptions, account: Account) -> Iterator[_File]:
+def _still_there(
+    file: FoundFile, account: Account, folders: dict[str, str] | None = None
+) -> Iterator[_ListedFile]:
+    """The file, if nobody has deleted it since it was listed."""
+    try:
+        yield _local(file.path, file.name, True, folders)
+    except OSError:
+        account.skip("unreadable", file.name)
+
+
+def _glob(pattern: str, options: ReadOptions, account: Account) -> Iterator[_ListedFile]:
     root, parts = split_glob(pattern)
     before = account.found
     any_found = False
@@ -209,7 +236,7 @@ def _glob(pattern: str, options: ReadOptions, account: Account) -> Iterator[_Fil
         raise DataError(f"{pattern}: no file matches")
 
 
-def _remote(url: str, options: ReadOptions, account: Account) -> Iterator[_File]:
+def _remote(url: str, options: ReadOptions, account: Account) -> Iterator[_ListedFile]:
     try:
         import fsspec
     except ImportError as error:
@@ -235,7 +262,9 @@ def _remote(url: str, options: ReadOptions, account: Account) -> Iterator[_File]
         if listed and why is not None:
             account.skip(why, name)
             continue
-        yield _File(name, system.unstrip_protocol(file), listed, system.size(file), _opener(system, file))
+        yield _ListedFile(
+            name, system.unstrip_protocol(file), listed, system.size(file), _opener(system, file)
+        )
 
 
 def _opener(system: Any, path: str) -> Callable[[], BinaryIO]:

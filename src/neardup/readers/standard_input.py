@@ -1,8 +1,9 @@
-"""Standard input as a file: named `-`, read once, of the format that is given or that its first bytes tell."""
+"""Standard input as a file: named `-`, read once, of the format that is given or that its first bytes show."""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from io import RawIOBase
 from os import PathLike
@@ -11,19 +12,22 @@ from weakref import WeakKeyDictionary
 
 from neardup.errors import ConfigError, DataError
 from neardup.readers.compression import Stream
+from neardup.readers.layout import TEXT_NAMES
 from neardup.readers.limits import Limits
+from neardup.readers.recognise import is_binary
 from neardup.storage.atomic_file import AtomicFile
 
 __all__ = ["STANDARD_INPUT", "StandardInput", "check_streamable"]
 
 STANDARD_INPUT = "-"
 _HEAD, _PIECE = 8192, 1 << 20
+_COLUMN = re.compile(rb"[\w.:-]+")
 
 
 class StandardInput:
-    """What comes in, of which the first bytes may be looked at before it is opened."""
+    """Standard input, whose first bytes can be read before it is opened."""
 
-    # What was seen of a stream and not read yet, for whoever opens it: it may be named more than once.
+    # What was seen of a stream and not read yet, for the code that opens it: it may be named more than once.
     _heads: ClassVar[WeakKeyDictionary[Any, bytes]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
@@ -38,16 +42,25 @@ class StandardInput:
         self._heads[sys.stdin.buffer] = data
 
     def format(self) -> str:
-        """JSON, or else one text a line: what else there is must be named."""
+        """JSON, a table with a header that names a column of text, or else one text a line: what else there is must be
+        named."""
         head = self._head
         if head is None:
             self._head = head = cast(io.BufferedReader, sys.stdin.buffer).read1(_HEAD)
         with Stream(io.BytesIO(head), Limits()) as stream:
-            begin = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-        return "jsonl" if begin.startswith((b"{", b"[")) else "lines"
+            begin = b""
+            while len(begin) < _HEAD and (data := stream.read(_HEAD)):
+                begin += data
+        if is_binary(begin):
+            raise DataError(
+                "standard input is binary; Parquet, Arrow and other binary files are read by name, and the format of "
+                "WARC is named with --format warc"
+            )
+        begin = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+        return "jsonl" if begin.startswith((b"{", b"[")) else _table(begin) or "lines"
 
     def peek(self, size: int = 4 << 20) -> BinaryIO:
-        """So many bytes of its beginning, which stay to be read."""
+        """So many bytes of its beginning, which are given again when it is read."""
         if self._opened:
             return io.BytesIO()
         head = self._head or b""
@@ -57,7 +70,7 @@ class StandardInput:
         return io.BytesIO(head)
 
     def open(self) -> BinaryIO:
-        """The stream from its beginning. It cannot be had twice."""
+        """The stream from its beginning. It can be opened only once."""
         if self._opened:
             raise DataError("standard input can be read only once; save it to a file, and name that file")
         self._opened = True
@@ -69,6 +82,20 @@ class StandardInput:
             while data := incoming.read(_PIECE):
                 file.write(data)
             file.commit()
+
+
+def _table(begin: bytes) -> str | None:
+    """The format of a table with a header: its first line has a column that is known to hold text, and its second line
+    as many fields or more."""
+    header, _, rest = begin.partition(b"\n")
+    second = rest.partition(b"\n")[0]
+    for sign, format in ((b"\t", "tsv"), (b",", "csv"), (b";", "csv"), (b"|", "csv")):
+        names = [name.strip().strip(b"\"'").lower() for name in header.split(sign)]
+        known = any(name.decode("ascii", "replace") in TEXT_NAMES for name in names)
+        plain = all(_COLUMN.fullmatch(name) for name in names)  # words of a sentence have blanks between them
+        if len(names) > 1 and known and plain and (not rest or second.count(sign) >= len(names) - 1):
+            return format
+    return None
 
 
 class _Input(RawIOBase):

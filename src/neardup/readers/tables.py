@@ -13,12 +13,12 @@ from neardup.readers.arrow_checks import malformed
 from neardup.readers.document import Document
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
-from neardup.readers.objects import Held, hold, plain_values
+from neardup.readers.objects import MemoryTable, hold, plain_values
 from neardup.readers.parquet import arrow_rows
 
 __all__ = ["NAME", "open_object"]
 
-NAME = "rows"  # stands where files have their names, whatever the object: the same rows get the same ids
+NAME = "rows"  # in the place of a file name, for any object: the same rows get the same ids
 
 
 def open_object(source: Any, terms: Terms) -> Opened:
@@ -84,7 +84,7 @@ def _dataset(source: Any, terms: Terms) -> Opened:
     return _named(rows(), list(source.column_names), terms)
 
 
-def _rows(frame: Held, batch: int) -> Iterator[dict[str, Any]]:
+def _rows(frame: MemoryTable, batch: int) -> Iterator[dict[str, Any]]:
     for start in range(0, len(frame), batch):
         part = slice(start, start + batch)
         columns = [plain_values(frame.values(name, part)) for name in frame.names]
@@ -96,7 +96,7 @@ def _plain(source: Iterable[Any], terms: Terms) -> Iterator[Row]:
     text = terms.text if isinstance(terms.text, str) else terms.text[0] if terms.text else "text"
     for row, item in enumerate(source, 1):
         if isinstance(item, Document):
-            # What a document is wins over what its meta says; the text goes under the name the layout will look for.
+            # The id and text of a document win over its meta; the text gets the name that the layout looks for.
             yield (
                 row,
                 {"id": item.id, **item.meta, terms.id or "id": item.id, text: item.text},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.readers.document import Document
 
-__all__ = ["IdColumn", "Place", "TextBlock"]
+__all__ = ["IdColumn", "TextBlock", "TextPlace"]
 
 Rows = NDArray[np.int64]
 
@@ -77,7 +77,7 @@ def ends_together(parts: Sequence[Rows]) -> Rows:
 
 
 @dataclass(frozen=True)
-class Place:
+class TextPlace:
     """Where the texts of a block are in a plain local file: text i from byte `begins[i]` on, in `raws[i]` bytes of a
     JSON string; -1 where it is not the value of one. Size and time of last change show whether the file is still the
     same."""
@@ -102,7 +102,7 @@ class TextBlock:
     data: NDArray[np.uint8]
     offsets: Rows
     html: bool = False
-    place: Place | None = None
+    place: TextPlace | None = None
     worked: Any = None
 
     def __len__(self) -> int:

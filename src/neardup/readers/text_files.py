@@ -79,7 +79,7 @@ def decode_page(data: bytes, charset: str | None) -> str | None:
     try:
         return data.decode(
             "utf-8"
-        )  # whatever is declared: other encodings hardly ever happen to be valid UTF-8
+        )  # for any declared charset: texts in other encodings are almost never valid UTF-8
     except UnicodeDecodeError:
         pass
     encoding = (charset or "windows-1252").lower()

@@ -16,8 +16,8 @@ _Item = TypeVar("_Item")
 
 
 class Unclear:
-    """Files of a folder that cannot be read: each is rejected, and the others are read. Columns that do not tell the
-    text are an error all the same if it is so in every file."""
+    """Files of a folder that cannot be read: each is rejected, and the others are read. Columns that do not
+    show the text are an error if that is so in every file."""
 
     def __init__(self, files: int) -> None:
         self._several = files > 1

@@ -1,83 +1,57 @@
-"""WARC archives: the pages of a crawl (response records) or their texts (conversion records), named by URL."""
+"""WARC archives: the pages of a crawl (successful responses) or their texts (conversion records).
+
+A capture is named by its record id: one URL may be captured many times.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
-import warnings
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from neardup.errors import MissingExtra
 from neardup.readers.compression import Stream
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row
 from neardup.readers.limits import Limits
 from neardup.readers.sources import Source
 from neardup.readers.text_files import decode_page
+from neardup.readers.warc_records import WARC_ERRORS, WarcRecord, warc_module, warc_records
 
 __all__ = ["open_warc"]
 
-_LAYOUT = Layout("text", "id", ("id", "url", "date", "status", "content_type", "text"))
+_COLUMNS = ("id", "url", "date", "status", "content_type", "digest", "offset", "http_headers", "text")
+_LAYOUT = Layout("text", "id", _COLUMNS)
 _TEXTUAL = ("text/html", "application/xhtml+xml", "text/plain")
 
 
 def open_warc(source: Source, terms: Terms) -> Opened:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # it uses what it deprecates
-            import fastwarc.warc
-    except ImportError as error:
-        raise MissingExtra("reading WARC", "web") from error
-    return Opened(_rows(source, terms, fastwarc.warc), layout=_LAYOUT)
+    warc_module()
+    return Opened(_rows(source, terms), layout=_LAYOUT)
 
 
-class _File(io.RawIOBase):
-    """A Stream as the file object that fastwarc expects: exact sizes, and a position."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream, self._held, self._at = stream, memoryview(b""), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._held:
-            self._held = memoryview(self._stream.read(len(buffer)))
-        size = min(len(buffer), len(self._held))
-        buffer[:size] = self._held[:size]
-        self._held = self._held[size:]
-        self._at += size
-        return size
-
-    def tell(self) -> int:
-        return self._at
-
-
-def _rows(source: Source, terms: Terms, warc: Any) -> Iterator[Row]:
-    from fastwarc.stream_io import FastWARCError
-
-    kinds = warc.WarcRecordType.response | warc.WarcRecordType.conversion
+def _rows(source: Source, terms: Terms) -> Iterator[Row]:
     row, rejects = 0, terms.rejects
     with Stream(source.open(), terms.limits) as stream:
-        records = warc.ArchiveIterator(io.BufferedReader(_File(stream)), record_types=kinds, parse_http=False)
-        errors = (FastWARCError, OSError, ValueError, RuntimeError, EOFError)
+        records = warc_records(stream)
         while True:
             try:
-                record = next(records, None)
-            except errors as error:
+                found = next(records, None)
+            except WARC_ERRORS as error:
                 rejects.add(source.name, row + 1, "damaged file", stream.damage or str(error))
                 return
-            if record is None:
+            if found is None:
                 break
-            row += 1
+            assert found.row is not None
+            row = found.row
             try:
-                page = _page(source, terms, record, row, stream)
-            except errors as error:
+                page = _page(source, terms, found, stream)
+            except WARC_ERRORS as error:
                 if stream.damage is None:  # otherwise the file is reported as a whole
-                    rejects.add(
-                        source.name, row, "bad HTTP", str(error), str(record.headers.get("WARC-Target-URI"))
-                    )
+                    url = str(found.record.headers.get("WARC-Target-URI"))
+                    rejects.add(source.name, row, "bad HTTP", str(error), url)
                 continue
             if page is not None:
                 yield row, page
@@ -85,8 +59,9 @@ def _rows(source: Source, terms: Terms, warc: Any) -> Iterator[Row]:
             rejects.add(source.name, row + 1, "damaged file", stream.damage)
 
 
-def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -> dict[str, Any] | None:
-    """One record as a row; None when it was rejected, or passed over because it holds no text."""
+def _page(source: Source, terms: Terms, found: WarcRecord, stream: Stream) -> dict[str, Any] | None:
+    """One record as a row; None when it was rejected, or passed over because it is not a page with text."""
+    record, row = found.record, found.row
     limit, rejects = terms.limits.document_bytes, terms.rejects
     headers = {name.lower(): value for name, value in record.headers.items()}
     url = headers.get("warc-target-uri", "").strip("<>")
@@ -99,6 +74,9 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
             rejects.add(source.name, row, "bad HTTP", "the record has no HTTP headers", url)
             return None
         status, charset = record.http_headers.status_code, record.http_charset
+        if (other := _no_success(status)) is not None:
+            rejects.skip(other)
+            return None
         kind = (record.http_content_type or "").lower()
     else:
         kind = headers.get("content-type", "").split(";")[0].strip().lower()
@@ -108,6 +86,13 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
     data = record.reader.read(limit + 1)
     if stream.damage and not _complete(record, stream):
         return None  # the file is reported as a whole
+    if len(data) <= limit and len(data) < _stored_size(record):
+        reason = f"the record ends after {len(data):,} of {record.content_length:,} bytes of the page"
+        rejects.add(source.name, row, "damaged file", reason, url)
+        return None
+    digest = headers.get("warc-payload-digest")
+    if digest is None and len(data) <= limit:
+        digest = "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
     packing = ""
     if len(data) <= limit and record.is_http:
         packing = (record.http_headers.get("Content-Encoding") or "").strip().lower()
@@ -122,13 +107,40 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
         rejects.add(source.name, row, "invalid encoding", f"the page is not {charset or 'UTF-8'}", url)
         return None
     return {
-        "id": url,
+        "id": headers.get("warc-record-id", "").strip("<> ") or None,
         "url": url,
         "date": headers.get("warc-date"),
         "status": status,
         "content_type": kind or None,
+        "digest": digest,
+        "offset": found.offset,
+        "http_headers": _header_lines(record) if record.is_http else None,
         "text": text,
     }
+
+
+def _stored_size(record: Any) -> int:
+    """How many bytes of the page a record says it has, at least. Of chunks it is
+    not known."""
+    if record.is_http and "chunked" in (record.http_headers.get("Transfer-Encoding") or "").lower():
+        return 0
+    return int(record.content_length)
+
+
+def _no_success(status: int | None) -> str | None:
+    """What a response is called that has no page, or not the whole page; None if it has one."""
+    if status is None:
+        return "WARC response without a status"
+    if status == 206:
+        return "WARC response with a part of a page"
+    if 200 <= status < 300:
+        return None
+    return "WARC redirect" if 300 <= status < 400 else "WARC error response"
+
+
+def _header_lines(record: Any) -> str:
+    """The HTTP headers in their order, a line each: a header may occur several times."""
+    return "\n".join(f"{name}: {value}" for name, value in record.http_headers.items())
 
 
 def _unpacked(data: bytes, packing: str, limits: Limits) -> bytes:

@@ -10,15 +10,16 @@ from types import TracebackType
 from typing import Any
 
 from neardup.errors import ConfigError
+from neardup.readers.arrow_checks import pyarrow
 from neardup.readers.compression import COMPRESSIONS
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
-from neardup.readers.parquet import pyarrow
 from neardup.readers.written_forms import FORMATS, LISTS, Form, made_form
 from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.output import STANDARD_OUTPUT, Output, StreamOutput, is_stream, open_output
+from neardup.values.checks import checked
 
-__all__ = ["Writer", "format_for", "open_writer"]
+__all__ = ["Writer", "format_for", "open_writer", "split_compression"]
 
 _BINARY = ("parquet", "arrow", "xlsx")
 
@@ -28,8 +29,16 @@ class Writer:
     removes it.
 
     `rows` is the number written so far; `format` is how they are written.
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with nd.readers.open_writer(tempfile.mkdtemp() + "/kept.csv") as writer:
+    ...     writer.write(nd.Document("a", "some words"))
+    >>> writer.rows, writer.format
+    (1, 'csv')
     """
 
+    @checked
     def __init__(self, file: Output, form: Form, like: Layout | None, format: str) -> None:
         self._file, self._form, self._like, self.format = file, form, like, format
         self.rows, self._open = 0, True
@@ -121,6 +130,7 @@ class Writer:
             error.filename = str(self._file.path)
 
 
+@checked
 def open_writer(
     path: str | PathLike[str],
     format: str | None = None,
@@ -131,11 +141,21 @@ def open_writer(
     encoding: str | None = None,
     secret: bool = False,
 ) -> Writer:
-    """A writer for `path`, whose name gives format and compression unless they are given; `-` is standard output.
+    r"""A writer for `path`, whose name gives format and compression unless they are given; `-` is standard output.
 
     `like`, a batch's layout, keeps the input's columns, their order and types, and of CSV the delimiter, the quotes
     and the encoding (unless `encoding` is given). Parquet and Arrow compress inside. Without `overwrite`, a file that
     exists is an error. Only the owner can read a `secret` file.
+
+    raises  ConfigError for an unknown format, DataError if the file cannot be written
+
+    >>> import pathlib, tempfile
+    >>> import neardup as nd
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "kept.jsonl"
+    >>> with nd.readers.open_writer(path) as writer:
+    ...     writer.write(nd.Document("a", "some words"))
+    >>> path.read_text()
+    '{"id":"a","text":"some words"}\n'
     """
     format, compression = format_for(path, format, compression)
     if (format in _BINARY or compression) and os.fspath(path) == STANDARD_OUTPUT and os.isatty(1):
@@ -149,6 +169,13 @@ def open_writer(
     return Writer(file, form, like, format)
 
 
+def split_compression(path: str | PathLike[str]) -> tuple[str, str | None]:
+    """A name in lower case without the ending of its compression, and that compression."""
+    name = os.fspath(path).lower()
+    stem, suffix = os.path.splitext(name)
+    return (stem, COMPRESSIONS[suffix]) if suffix in COMPRESSIONS else (name, None)
+
+
 def format_for(
     path: str | PathLike[str],
     format: str | None = None,
@@ -160,11 +187,10 @@ def format_for(
     files get the `stream_format`. ConfigError if neither name nor format say it, or if nothing can be written there."""
     name = os.fspath(path)
     if "://" in name:
-        raise ConfigError(f"{name}: output goes to local files; write there and copy it")
-    stem, suffix = os.path.splitext(name.lower())
-    if suffix in COMPRESSIONS:
-        compression = compression or COMPRESSIONS[suffix]
-        suffix = os.path.splitext(stem)[1]
+        raise ConfigError(f"{name}: output can only be written to local files; write there and copy it")
+    stem, named = split_compression(name)
+    compression = compression or named
+    suffix = os.path.splitext(stem)[1]
     format = format or FORMATS.get(suffix)
     if format is None and is_stream(name):
         format = stream_format
@@ -175,7 +201,9 @@ def format_for(
             if format
             else f"the ending {suffix or 'of its name'!r} is no format"
         )
-        raise ConfigError(f"{name}: {what} to write; name one with --out-format (in Python format=): {known}")
+        raise ConfigError(
+            f"{name}: {what} to write; name one with --out-format (in Python format=): {known}"
+        ).with_options("--out-format", stream_format)
     if format in _BINARY and compression is not None:
         raise ConfigError(f"{name}: {format} files compress inside; leave the compression out")
     if format in ("parquet", "arrow"):

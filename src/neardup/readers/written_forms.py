@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from neardup.errors import ConfigError, DataError
+from neardup.readers.arrow_checks import pyarrow
 from neardup.readers.compression import compressed
-from neardup.readers.csv import DELIMITERS
-from neardup.readers.dialects import Written
+from neardup.readers.dialects import DELIMITERS, DelimitedForm
 from neardup.readers.layout import Layout
-from neardup.readers.parquet import pyarrow
 from neardup.storage.output import Output
 from neardup.values.plain import finite, json_value
 
@@ -33,6 +32,7 @@ FORMATS = {
     ".xlsx": "xlsx",
     ".ids": "ids",
     ".txt": "lines",
+    ".lines": "lines",
     ".md": "markdown",
 }
 """The format of each ending."""
@@ -68,7 +68,7 @@ def made_form(
     if format in DELIMITERS:
         written = like.written if like is not None else None
         if written is None or written.format != format:
-            written = Written(format, DELIMITERS[format])
+            written = DelimitedForm(format, DELIMITERS[format])
         return _Delimited(file, compression, written, like, encoding or written.encoding)
     if format == "jsonl":
         return _Jsonl(file, compression)
@@ -76,7 +76,7 @@ def made_form(
 
 
 class _Jsonl:
-    """Strings go through msgspec when it is there, ten times faster; all else through the standard library.
+    """Strings are encoded by msgspec if it is installed, ten times faster; all else by the standard library.
 
     For strings both write the same bytes, for numbers they do not: so a file never depends on what is installed.
     """
@@ -138,7 +138,12 @@ class _Delimited:
     """The header is the layout's columns, or those of the first row; nested values are written as JSON."""
 
     def __init__(
-        self, file: Output, compression: str | None, written: Written, like: Layout | None, encoding: str
+        self,
+        file: Output,
+        compression: str | None,
+        written: DelimitedForm,
+        like: Layout | None,
+        encoding: str,
     ) -> None:
         self._whole, self._bytes, self._encoding = file, compressed(file.file, compression), encoding
         self._coder = codecs.getincrementalencoder(encoding)()  # it writes a byte order mark once
@@ -173,7 +178,7 @@ class _Delimited:
         assert self._columns is not None
         if record.keys() - set(self._columns):
             extra = ", ".join(sorted(record.keys() - set(self._columns)))
-            raise DataError(f"{self._whole.path}: a row has columns the header has not: {extra}")
+            raise DataError(f"{self._whole.path}: a row has columns that the header does not have: {extra}")
         self._put([_cell(record.get(name)) for name in self._columns])
 
     def write_line(self, line: bytes) -> None:
@@ -221,7 +226,9 @@ class _Columnar:
                 for row in self._rows:
                     if row.keys() - known:
                         extra = ", ".join(sorted(row.keys() - known))
-                        raise DataError(f"{self._whole.path}: a row has columns the file has not: {extra}")
+                        raise DataError(
+                            f"{self._whole.path}: a row has columns that the file does not have: {extra}"
+                        )
             table = pa.Table.from_pylist(self._rows, schema=self._schema)
         except (pa.ArrowException, OverflowError, TypeError) as error:
             raise DataError(f"{self._whole.path}: a row does not fit the columns' types: {error}") from error
@@ -283,7 +290,7 @@ def _id(record: dict[str, Any]) -> str:
 
 
 def _line(record: dict[str, Any]) -> str:
-    text = str(record["text"])
+    text = str(record["text"]).rstrip("\r\n")  # files end with a line end; it is no second line
     if "\n" in text:
         raise DataError(
             f"has one text a line, but document {str(record.get('id', ''))[:200]!r} has several lines; write to a name "

@@ -1,4 +1,4 @@
-"""The bundled sample: short pages of our own making, with the edits that pages meet on the web.
+"""The bundled sample: short pages of our own making, with the edits that are usual on the web.
 
 `pages.jsonl.gz` holds id, url, title and text; `truth.tsv` says which pages are copies of one another (id,
 cluster, kind). Both are made by tools/make_sample.py.
@@ -13,5 +13,5 @@ __all__ = ["path"]
 
 
 def path(name: str = "pages.jsonl.gz") -> Path:
-    """Where a file of the sample lies on this machine."""
+    """The path of a file of the sample on this machine."""
     return Path(str(resources.files(__package__).joinpath(name)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
+import time
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from neardup.http.client import ServiceError
+from neardup.scrapy.backlog import Backlog
 from neardup.scrapy.options import Options
 from neardup.scrapy.seen_store import Memory, Verdict, open_memory
 from neardup.web.html import HtmlExtractor
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Judge", "Page"]
 
 AT_ONCE = 64  # pages in a batch: they are in memory anyway, and none waits long
+CLOSING = 10.0  # seconds for pages that still wait for the service when the crawl ends
 REMEMBERED = 10_000  # verdicts kept for items that arrive after their page
 
 T = TypeVar("T")
@@ -52,7 +56,8 @@ class _Case:
 class Judge:
     """The index of a crawl, and its recent verdicts.
 
-    A page is never lost because of an error: the error is logged and counted, and there is no verdict.
+    A page is never lost because of an error: the error is logged and counted, and there is no verdict. Pages that come
+    while a service is away are judged when it is back, so that copies of them are recognised from then on.
     """
 
     def __init__(self, options: Options, memory: Memory, stats: StatsCollector) -> None:
@@ -64,6 +69,8 @@ class Judge:
         self._waiting: deque[_Case] = deque()
         self._recent: OrderedDict[str, Verdict] = OrderedDict()
         self._url_of: dict[str, str] = {}
+        self._backlog, self._away = Backlog(), False
+        self._late: Counter[str] = Counter()  # changed in the thread, added to the statistics at the end
 
     @classmethod
     def of(cls, crawler: Crawler) -> Judge:
@@ -89,9 +96,9 @@ class Judge:
         """The recent verdict for the page with this URL, for its items."""
         return self._recent.get(url)
 
-    def count(self, name: str) -> None:
+    def count(self, name: str, many: int = 1) -> None:
         """Increase a counter in the crawl's statistics; called in the thread of the spider."""
-        self._stats.inc_value(f"neardup/{name}")
+        self._stats.inc_value(f"neardup/{name}", many)
 
     async def judge(self, page: Page) -> Verdict | None:
         """Look the page up and store it. None if there is no verdict, because of an error."""
@@ -115,6 +122,9 @@ class Judge:
         self._thread.submit(self._work)
         try:
             verdict = await _result(case.verdict)
+        except _AwayError:
+            self.count("not_judged_yet")
+            return None
         except Exception as error:
             log.error("%s is kept, although it may be a duplicate: %s", case.page.url, error)
             self.count("errors")
@@ -156,30 +166,82 @@ class Judge:
         return texts
 
     def _ask(self, cases: list[tuple[_Case, str]]) -> None:
+        self._catch_up()
         try:
+            if self._away:
+                raise _AwayError
             verdicts = self._memory.seen([case.id for case, _ in cases], [text for _, text in cases])
         except Exception as error:
-            if len(cases) == 1:
+            if _is_away(error):
+                self._wait_for_service(error, cases)
+            elif len(cases) == 1:
                 cases[0][0].verdict.set_exception(error)
-                return
-            # A page that causes an error must not affect the others, so each is tried alone. Pages already stored are
-            # updated.
-            for one in cases:
-                self._ask([one])
+            else:
+                # A page that causes an error must not affect the others, so each is tried alone. Pages already stored
+                # are updated.
+                for one in cases:
+                    self._ask([one])
             return
-        for (case, _), verdict in zip(cases, verdicts, strict=True):
-            case.verdict.set_result(verdict)
+        for (case, text), verdict in zip(cases, verdicts, strict=True):
+            case.verdict.set_result(verdict._replace(words=len(text.split())))
+
+    def _wait_for_service(self, error: Exception, cases: list[tuple[_Case, str]]) -> None:
+        """Keep pages for later, and let the crawl go on with them as if they were new."""
+        if not self._away:
+            log.error("the service does not answer: pages are kept, and judged when it is back: %s", error)
+        self._away = True
+        for case, text in cases:
+            self._backlog.add(case.id, text)
+            case.verdict.set_exception(_AwayError())
+
+    def _catch_up(self) -> None:
+        """Judge the pages of the backlog, as long as the service answers."""
+        self._away = False
+        while self._backlog and not self._away:
+            pages = self._backlog.first(AT_ONCE)
+            try:
+                verdicts = self._memory.seen([id for id, _ in pages], [text for _, text in pages])
+            except Exception as error:
+                self._away = _is_away(error)
+                if not self._away:
+                    log.error("%d pages that waited for the service are not judged: %s", len(pages), error)
+                    self._backlog.done(len(pages))
+                    self._late["errors"] += len(pages)
+                continue
+            self._backlog.done(len(pages))
+            self._late["judged_later"] += len(pages)
+            self._late["duplicates_found_later"] += sum(not verdict.new for verdict in verdicts)
 
     async def close(self) -> None:
-        """Close the index and stop the processes that read HTML."""
+        """Close the index and stop the processes that read HTML. Pages that wait for a service get some seconds."""
         await _result(self._thread.submit(self._close))
         self._thread.shutdown()
+        for name, many in self._late.items():
+            self.count(name, many)
+        if lost := len(self._backlog) + self._backlog.lost:
+            self.count("not_judged", lost)
+            log.error("the service did not come back: %d pages were kept and not judged", lost)
 
     def _close(self) -> None:
         try:
-            self._memory.close()
+            until = time.monotonic() + CLOSING
+            self._catch_up()
+            while self._backlog and time.monotonic() < until:
+                time.sleep(0.2)
+                self._catch_up()
         finally:
-            self._extractor.close()
+            try:
+                self._memory.close()
+            finally:
+                self._extractor.close()
+
+
+class _AwayError(Exception):
+    """The service is away; the page is in the backlog."""
+
+
+def _is_away(error: Exception) -> bool:
+    return isinstance(error, _AwayError) or (isinstance(error, ServiceError) and error.unavailable)
 
 
 async def _result(future: Future[T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from neardup.http.client import Client
+from neardup.http.client import Client, Retry
 from neardup.index import Index
 from neardup.readers.document import Document
 from neardup.scrapy.options import Options
@@ -14,12 +14,14 @@ __all__ = ["IndexMemory", "Memory", "ServiceMemory", "Verdict", "open_memory"]
 
 
 class Verdict(NamedTuple):
-    """Whether a page is `new`, or which page it is a `duplicate_of`; `similarity` is from 0 to 1, None if unknown."""
+    """Whether a page is `new`, or which page it is a `duplicate_of`; `similarity` is from 0 to 1, None if unknown.
+    `words` is the number of words of the page, None if it was not read."""
 
     id: str
     new: bool
     duplicate_of: str | None = None
     similarity: float | None = None
+    words: int | None = None
 
 
 class Memory(Protocol):
@@ -49,7 +51,13 @@ class ServiceMemory:
 
     def __init__(self, options: Options) -> None:
         assert options.service is not None
-        self._client = Client(options.service, token=options.token)
+        self._client = Client(
+            options.service,
+            token=options.token,
+            retry=Retry(times=1),
+            timeout=options.service_seconds,
+            budget=2 * options.service_seconds,
+        )
 
     def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]:
         documents = [Document(id, text) for id, text in zip(ids, texts, strict=True)]

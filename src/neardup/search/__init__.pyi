@@ -3,6 +3,8 @@
 
 # Names:
 from neardup.search.agreement import Agree as Agree
+from neardup.search.chance import chance_hits as chance_hits
+from neardup.search.chance import safe_radius as safe_radius
 from neardup.search.containment import Inverted as Inverted
 from neardup.search.hamming.adjacent import Adjacent as Adjacent
 from neardup.search.hamming.join import Join as Join
@@ -20,3 +22,7 @@ from neardup.search.lsh import LSH as LSH
 from neardup.search.planner import Plan as Plan
 from neardup.search.planner import plan as plan
 from neardup.search.psm.psm import PSM as PSM
+from neardup.search.psm.vosh import FlipModel as FlipModel
+from neardup.search.psm.vosh import volatility_tree as volatility_tree
+from neardup.search.psm.vosh import vosh as vosh
+from neardup.search.report import SearchReport as SearchReport

@@ -24,6 +24,7 @@ from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.interface import Candidates, Keyed, KeyMethod, PrintColumns, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
+from neardup.values.checks import check_fields
 from neardup.values.threads import check_threads
 
 __all__ = ["Agree", "folded"]
@@ -39,14 +40,21 @@ class Agree(KeyMethod):
 
     90 of a MinHash of 100 values (Mitzenmacher), 160 of 200 (the slides), 2 of 6 super-fingerprints (Broder). In a
     bucket of more than `cap` rows each row is paired with the first four by rank and with its eight neighbours.
+
+    >>> import neardup as nd
+    >>> prints = nd.fingerprint(["the ferry leaves"] * 2, nd.Words(), nd.MinHash(100))
+    >>> len(nd.search.Agree(least=90).candidates(prints))
+    1
     """
 
     least: int | None = None
     cap: int = CAP
 
     takes = (Sketches, Keys)
+    splits = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.least is not None and self.least < 1:
             raise ConfigError(f"agreeing places are 1 or more, not {self.least}")
         if self.cap < 1:

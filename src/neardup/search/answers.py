@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
+from neardup.values.checks import check_fields
 
 __all__ = ["Candidates", "Hits", "Keyed", "Mode", "check_mode"]
 
@@ -36,6 +37,13 @@ class Hits:
     """What queries found: query `query[i]` and stored row `row[i]` are `distance[i]` bits apart.
 
     Columns int64, int64 and uint8, sorted by query and then by row, each (query, row) once.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> hits = nd.search.Scan(radius=3).index(codes).search(codes)
+    >>> hits.query.tolist(), hits.row.tolist(), hits.distance.tolist()
+    ([0, 0, 1, 1, 2], [0, 1, 0, 1, 2], [0, 0, 0, 0, 0])
     """
 
     query: Rows
@@ -43,6 +51,7 @@ class Hits:
     distance: NDArray[np.uint8]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _same_length(self.query, self.row, self.distance)
 
     def __len__(self) -> int:
@@ -60,6 +69,13 @@ class Candidates:
     `distance[i]` bits apart.
 
     Columns int64, int64 and uint8; `left < right`, sorted by left and then by right, each pair once.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> found = nd.BPHS(radius=3).candidates(codes)
+    >>> found.left.tolist(), found.right.tolist(), found.distance.tolist()
+    ([0], [1], [0])
     """
 
     left: Rows
@@ -67,6 +83,7 @@ class Candidates:
     distance: NDArray[np.uint8]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _same_length(self.left, self.right, self.distance)
 
     def __len__(self) -> int:
@@ -92,6 +109,13 @@ class Keyed:
     Columns int64, int32 and uint64. A stored row is a candidate of a query when they share a (table, key); a
     key wider than 64 bits is cut to 64, which can add candidates but never lose one. A row has at most one key
     in each table, and any number of probes.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> keyed = nd.BPHS(radius=3, blocks=4).keys(codes)
+    >>> keyed.row.tolist(), keyed.table.tolist()
+    ([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3])
     """
 
     row: Rows
@@ -99,6 +123,7 @@ class Keyed:
     key: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
+        check_fields(self)
         _same_length(self.row, self.table, self.key)
 
     def __len__(self) -> int:

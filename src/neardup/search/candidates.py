@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from neardup.search.collapse import Groups
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
+from neardup.search.report import SearchReport
 
 __all__ = ["CAP", "SPREAD", "Columns", "Joined", "best_first", "implied_pairs", "no_groups"]
 
 CAP = (
     1000  # the most rows of a bucket of which all pairs are made; a larger one is counted and paired in part
 )
-SPREAD = 1000  # the most pairs listed for each group, or pair of groups, of equal fingerprints
+SPREAD = 32  # the most pairs listed for each group, or pair of groups, of equal fingerprints; the others are implied
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -27,7 +28,7 @@ class Joined:
 
     For a group or a pair of groups at most `spread` pairs are listed. `implied` counts those that are not; it is known
     after all chunks have been read. `capped` buckets were too large to pair all their rows, and `skipped` of their
-    pairs were not made.
+    pairs were not made. `report` is what a search of codes says about itself.
     """
 
     groups: Groups
@@ -36,15 +37,16 @@ class Joined:
     implied: int = 0
     capped: int = 0
     skipped: int = 0
+    report: SearchReport | None = None
 
-    def chunks(self, most: int = 1 << 22) -> Iterator[Columns]:
+    def chunks(self, most: int = 1 << 22, *, inner: bool = True) -> Iterator[Columns]:
         """All candidates as columns of rows, `left < right`, a part at a time, each sorted. A pair of rows
-        in groups may occur in two chunks."""
+        in groups may occur in two chunks. Without `inner`, pairs inside groups are left out."""
         self.implied = 0
         for packed in self.runs.chunks(most):
             left, right = unpack_pairs(packed)
             yield (left, right) if len(self.groups) == 0 else self._spelled(left, right)
-        if len(self.groups):
+        if inner and len(self.groups):
             yield from self._inner(most)
 
     def _spelled(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:

@@ -3,7 +3,7 @@
 A Jaccard sketch cannot find a short page inside a long one, because the share of common features is tiny. Here every
 document asks with its `probes` smallest features, and finds all documents that hold one of them. The smallest hashes
 are a fair sample. So if the share s of a document is in another one, it misses that one with a probability of at most
-(1 - s)**probes, whatever the sizes.
+(1 - s)**probes, for any sizes.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from neardup.search.interface import Method, PrintColumns, Shuffled, Task, Verif
 from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
 from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
+from neardup.values.checks import check_fields
 from neardup.values.threads import check_threads
 
 __all__ = ["HeldPairs", "Inverted"]
@@ -76,6 +77,12 @@ class Inverted(Method):
     A feature is of no use if more than `cap` documents hold it, or only one. The next smallest feature replaces it,
     among the first 2 * probes. A document that has only such common features is paired with the four best documents
     that hold them.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves the pier at eight", "today the ferry leaves the pier at eight and returns"]
+    >>> config = nd.Config.of(search=nd.search.Inverted(), verify=nd.Containment(0.9), features=nd.Shingles(2))
+    >>> nd.dedup(texts, config=config).kept
+    array([1])
     """
 
     probes: int | None = None
@@ -84,6 +91,7 @@ class Inverted(Method):
     takes = ()
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if (self.probes is not None and self.probes < 1) or self.cap < 2:
             raise ConfigError("Inverted: probes must be at least 1 and cap at least 2")
 

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,12 @@ from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.printer import Printer
 from neardup.search.answers import Candidates, Hits, Keyed, Mode, check_mode
 from neardup.search.candidates import CAP, Joined, no_groups
-from neardup.search.hamming.designs import Design
 from neardup.search.key_join import KeyColumn, Probing, join_keys
 from neardup.search.pair_runs import PairRuns
+from neardup.values.parts import WHOLE, Part
+
+if TYPE_CHECKING:
+    from neardup.search.hamming.designs import Design
 
 __all__ = [
     "Candidates",
@@ -81,7 +84,9 @@ class Task:
     """The input of a method's join: all rows of a corpus except those in `skip`, with their ranks (0 is the best).
 
     With a `folder`, at most about `most` pairs and `memory` bytes of other columns are held in memory.
-    `progress` gets the share that is done. `sets` makes the features of ascending rows, a batch at a time.
+    `progress` gets the share that is done. `sets` makes the features of ascending rows, a batch at a time. A method
+    that `splits` joins only the tables of the `part`; another one always gets the whole. `verified` gives those of some
+    pairs, each of a smaller and a larger row, that are similar enough.
     """
 
     kept: Kept
@@ -95,6 +100,8 @@ class Task:
     progress: Callable[[float], None]
     sets: Callable[[Rows], Iterator[Features]]
     memory: int = 1 << 30
+    part: Part = WHOLE
+    verified: Callable[[Rows, Rows], tuple[Rows, Rows]] | None = None
 
     def runs(self) -> PairRuns:
         """An empty container for the pairs."""
@@ -126,7 +133,12 @@ class Shuffled:
 
 @dataclass(frozen=True, eq=False)
 class Method(ABC):
-    """One way to find candidates. All other code uses a method only through this class."""
+    """One way to find candidates. All other code uses a method only through this class.
+
+    >>> import neardup as nd
+    >>> isinstance(nd.search.Join(), nd.search.Method)
+    True
+    """
 
     takes: ClassVar[tuple[type[Fingerprints], ...]] = (Fingerprints,)
     """The kinds of fingerprints it searches."""
@@ -142,8 +154,13 @@ class Method(ABC):
     """The similarity of every pair it finds, if that is known beforehand."""
     probing: ClassVar[bool] = False
     """Whether a row has more probes than keys."""
+    misses_by_chance: ClassVar[bool] = False
+    """Whether it misses about one pair in a hundred, so that verification may rule a pair out by a random sample of
+    its features: that adds nothing to the misses."""
     checks: ClassVar[bool] = False
     """Whether rows that share a key are candidates only if `check` passes."""
+    splits: ClassVar[bool] = False
+    """Whether its join can be split by tables, among tasks that run side by side."""
 
     @abstractmethod
     def fingerprint(self) -> Printer:
@@ -159,6 +176,10 @@ class Method(ABC):
         return CAP
 
     # How it fits the other parts of a config.
+
+    def fitted_printer(self, fingerprint: Printer) -> Printer:
+        """The same fingerprint, made with all columns that this search needs; ConfigError if it cannot have them."""
+        return fingerprint
 
     def check_fit(self, fingerprint: Printer, named: bool, verify: VerifyMeasure) -> None:
         """Raise ConfigError unless it can search this fingerprint (`named`, or its own) for this measure."""
@@ -238,9 +259,15 @@ class Method(ABC):
 
 @dataclass(frozen=True, eq=False)
 class KeyMethod(Method):
-    """A method that is a join on keys. A new one must define `fingerprint` and `keys`."""
+    """A method that is a join on keys. A new one must define `fingerprint` and `keys`.
+
+    >>> import neardup as nd
+    >>> isinstance(nd.BPHS(), nd.search.KeyMethod), isinstance(nd.search.Scan(), nd.search.KeyMethod)
+    (True, False)
+    """
 
     sparse = True
+    splits = True
 
     @abstractmethod
     def keys(self, prints: Any) -> Keyed:
@@ -293,6 +320,7 @@ class KeyMethod(Method):
             check=lambda left, right: self.check(some, left, right),
             threads=task.threads,
             progress=lambda done: task.progress(done / self.key_tables(some)),
+            part=task.part,
         )
         return made
 

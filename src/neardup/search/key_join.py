@@ -1,4 +1,4 @@
-"""The general join on keys: rows that share a key in a table are candidates, whatever method made the keys."""
+"""The general join on keys: rows that share a key in a table are candidates, for the keys of any method."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.search.candidates import CAP, Joined
 from neardup.search.pair_runs import unpack_pairs
+from neardup.values.distinct import distinct
+from neardup.values.parts import WHOLE, Part
 
 __all__ = ["KeyColumn", "Probing", "join_keys", "with_probes"]
 
@@ -33,12 +35,14 @@ def join_keys(
     check: Check | None = None,
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    part: Part = WHOLE,
 ) -> None:
     """Add to `joined` the pairs of `rows` (ascending) that share a key: `columns` has the keys table by table.
 
     In a bucket of more than `cap` rows each row is paired with the first four by rank, and with its eight neighbours
     in the order of the next table's keys. With `probing`, rows also ask for other keys; a pair is then a candidate if
-    one of the two is stored under the key. `check` gets places in `rows`, `progress` the number of tables done.
+    one of the two is stored under the key. `check` gets places in `rows`, `progress` the number of tables done. Only
+    the tables of the `part` are joined.
     """
     order = None if rank is None else np.argsort(np.argsort(rank[rows])).astype(np.uint32)
     first = following = next(columns, None)
@@ -46,6 +50,9 @@ def join_keys(
     while following is not None:
         (keys, present), last = following, first
         following = next(columns, None)
+        if not part.takes(table):
+            table += 1
+            continue
         then = (last if following is None else following) or (keys, None)
         places, stored = None if present is None else np.flatnonzero(present), None
         if places is not None:
@@ -68,7 +75,7 @@ def join_keys(
             left, right = left[passed], right[passed]
         # Rows ascend, so pairs of places and pairs of rows have the same order. A probe can repeat a pair.
         pairs = rows[left].astype(np.uint64) << np.uint64(32) | rows[right].astype(np.uint64)
-        joined.runs.add(pairs if stored is None else np.unique(pairs))
+        joined.runs.add(pairs if stored is None else distinct(pairs))
         table += 1
         if progress is not None:
             progress(table)

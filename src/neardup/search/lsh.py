@@ -24,6 +24,9 @@ from neardup.search.collapse import Groups
 from neardup.search.interface import Keyed, KeyMethod, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
+from neardup.values.checks import check_fields
+from neardup.values.distinct import distinct
+from neardup.values.parts import WHOLE, Part
 from neardup.values.threads import check_threads
 
 __all__ = ["LSH", "BandCandidates"]
@@ -80,6 +83,13 @@ class LSH(KeyMethod):
     A bucket holds the rows with the same key in a band. If it has more than `cap` rows, each row is paired only with
     the bucket's first four rows by rank and with its eight neighbours in the order of the next band's key. For each
     group of equal sketches, and each pair of groups, at most `spread` pairs are listed.
+
+    >>> import neardup as nd
+    >>> texts = ["one two three four five six seven"] * 2 + ["something else that has no word in common"]
+    >>> sketches = nd.fingerprint(texts, nd.Shingles(2), nd.MinHash(128))
+    >>> found = nd.LSH(16, 8).candidates(sketches)
+    >>> found.left.tolist(), found.right.tolist()
+    ([0], [1])
     """
 
     bands: int
@@ -91,8 +101,10 @@ class LSH(KeyMethod):
     keeps_keys = True
     sparse = False
     estimates = True
+    misses_by_chance = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("bands", "rows", "spread", "cap"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -185,6 +197,7 @@ class LSH(KeyMethod):
             runs=task.runs(),
             threads=task.threads,
             progress=lambda bands: task.progress(bands / self.bands),
+            part=task.part,
         )
 
     def key_tables(self, prints: Sketches) -> int:
@@ -239,7 +252,7 @@ class LSH(KeyMethod):
             keys, self.equal_keys(sketches, threads=threads), sketches.empty, rank=rank, threads=threads
         )
         pairs = [pack_pairs(left, right) for left, right in joined.chunks()]
-        left, right = unpack_pairs(np.unique(np.concatenate([np.empty(0, np.uint64), *pairs])))
+        left, right = unpack_pairs(distinct(np.concatenate([np.empty(0, np.uint64), *pairs])))
         return BandCandidates(left, right, joined.groups, joined.implied, joined.capped, joined.skipped)
 
     def join(
@@ -252,10 +265,11 @@ class LSH(KeyMethod):
         runs: PairRuns | None = None,
         threads: int = 1,
         progress: Callable[[int], None] | None = None,
+        part: Part = WHOLE,
     ) -> Joined:
         """The same candidates from keys alone, so that the keys can be stored anywhere: `keys(band)` gives the keys of
         all rows in one band, and `equal` is the result of `equal_keys`. Rows in `skip` have no sketch. `progress` gets
-        the number of bands done.
+        the number of bands done. Only the bands of the `part` are joined.
 
         It needs about 40 to 70 bytes a row, and memory for the pairs, which `runs` may keep on disk.
         """
@@ -273,7 +287,9 @@ class LSH(KeyMethod):
             for band in range(self.bands):
                 yield np.ascontiguousarray(keys(band)[chosen]), None
 
-        join_keys(columns(), chosen, joined, rank=rank, cap=self.cap, threads=threads, progress=progress)
+        join_keys(
+            columns(), chosen, joined, rank=rank, cap=self.cap, threads=threads, progress=progress, part=part
+        )
         return joined
 
     def _values_of(self, sketches: Sketches) -> NDArray[np.uint32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.values.distinct import distinct
 
 __all__ = ["PairRuns", "pack_pairs", "unpack_pairs"]
 
@@ -39,6 +41,7 @@ class PairRuns:
 
     def __init__(self, folder: Path | None = None, most: int = 1 << 25) -> None:
         self._folder, self._most = folder, most
+        self._name = f"pairs-{secrets.token_hex(4)}"  # several may be in one folder
         self._held: Packed = np.empty(0, np.uint64)
         self._files: list[Path] = []
 
@@ -47,7 +50,7 @@ class PairRuns:
         pairs = np.ascontiguousarray(pairs)
         self._held = _core.merge_pairs(self._held, pairs) if len(self._held) else pairs
         if self._folder is not None and len(self._held) > self._most:
-            path = self._folder / f"pairs-{len(self._files):04}.run"
+            path = self._folder / f"{self._name}-{len(self._files):04}.run"
             self._held.tofile(path)
             self._files.append(path)
             self._held = np.empty(0, np.uint64)
@@ -65,7 +68,7 @@ class PairRuns:
         samples = np.sort(
             np.concatenate([*(run[step - 1 :: step] for run in runs), self._held[step - 1 :: step]])
         )
-        cuts = np.unique(samples[:: max(1, most // step)])
+        cuts = distinct(samples[:: max(1, most // step)])
         places = [
             np.concatenate([[0], np.searchsorted(run, cuts), [len(run)]]) for run in [*runs, self._held]
         ]

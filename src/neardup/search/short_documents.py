@@ -20,6 +20,7 @@ from neardup.errors import ConfigError
 from neardup.features.features import Features
 from neardup.search.candidates import CAP, Columns
 from neardup.search.pair_runs import PairRuns, unpack_pairs
+from neardup.values.distinct import distinct
 from neardup.values.threads import check_threads
 
 __all__ = ["ShortJoin"]
@@ -65,7 +66,7 @@ class ShortJoin:
     ) -> PairRuns:
         """The pairs among `rows`. Each call of `features` gives the features of these rows again, in order, in batches.
 
-        Features are read once to count them, and once more for each part of the keys that fits into `memory`. `rank`,
+        Features are read once to count them, and again for each part of the keys that fits into `memory`. `rank`,
         by row, orders the rows of a large bucket.
         """
         check_threads(threads)
@@ -89,7 +90,7 @@ class ShortJoin:
             small, large = np.minimum(size[left], size[right]), np.maximum(size[left], size[right])
             fit = (small <= self.most) & (small >= self.least * large * (1 - 1e-9))
             low, high = rows[left[fit]].astype(np.uint64), rows[right[fit]].astype(np.uint64)
-            found.add(np.unique(np.minimum(low, high) << np.uint64(32) | np.maximum(low, high)))
+            found.add(distinct(np.minimum(low, high) << np.uint64(32) | np.maximum(low, high)))
         return found
 
     def _prefix(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -29,16 +29,27 @@ from neardup.findings.apply import Applied
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
 from neardup.findings.summary import alarms
-from neardup.pipeline.batches import Incoming
+from neardup.pipeline.batches import DocumentBatch
 from neardup.spark.findings import read_origin
 from neardup.spark.inputs import File, Files
-from neardup.spark.pieces import PATH, START, Pieces, PlaceSet, ReadRecipe, begins_of, split_of
+from neardup.spark.pieces import (
+    PATH,
+    START,
+    Pieces,
+    PlaceSet,
+    ReadRecipe,
+    begins_of,
+    checksums_of,
+    file_begins,
+    split_of,
+)
 from neardup.spark.session import errors_of_workers, own_session, settings, start
 from neardup.spark.storage import Folder, file_system
 
 __all__ = ["apply"]
 
-_CODECS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "zstd"}
+# Hadoop's own codec for zstd needs a native library that Spark does not bring; that of Parquet has its own.
+_CODECS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "org.apache.parquet.hadoop.codec.ZstandardCodec"}
 _FILE, _PLACE = "neardup_file", "neardup_place"
 _PARTS = ".parts"  # Spark writes here first; names of inputs never begin with a dot
 Write = Literal["kept", "dropped"]
@@ -61,7 +72,7 @@ def apply(
     file of its name and format, or, if it was read in several pieces, a folder of that name with its parts in order.
     Formats that can be read but not written (WARC, CSV ...) give JSON lines, NAME.jsonl. An input without documents to
     write gives no file. The folder appears only when it is complete. Raises DataError when an input has changed, and,
-    unless `allow_mass_removal`, when so much would be dropped that it looks like an accident.
+    unless `allow_mass_removal`, when very many documents would be dropped.
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
@@ -70,7 +81,9 @@ def apply(
     cut = decided_cut(found, threshold, keep) if decisions else found.cut(threshold, keep)
     reasons = alarms(found, cut)
     if reasons and not allow_mass_removal:
-        raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
+        raise DataError(
+            "very many documents would be dropped, so nothing was written:\n  " + "\n  ".join(reasons)
+        )
     with errors_of_workers():
         return _SparkOutput(spark or start(), found, origin, cut, out, write).run()
 
@@ -88,15 +101,16 @@ class _SparkOutput:
         self.findings, self.cut, self.write, self.out = findings, cut, write, out.rstrip("/")
         self.source = Files.of_run(origin["identity"])
         self.begins, self.places = begins_of(origin["pieces"]), sum(lines for *_, lines in origin["pieces"])
+        self.checksums = checksums_of(origin)
         partitions = max(spark.sparkContext.defaultParallelism, math.ceil(self.source.size / (64 << 20)))
-        self.session = own_session(spark, settings(partitions, origin["split"], False))
+        self.session = own_session(spark, settings(partitions, origin["split"]))
         self.target = Folder(self.session, self.out)
 
     def run(self) -> Applied:
         self._check_output()
         _check_targets(self._targets())
         self._unchanged()
-        return self._written(PlaceSet(self.begins, self._bits()))
+        return self._written(PlaceSet(self.begins, self._bits(), self.checksums))
 
     def _bits(self) -> np.ndarray[Any, Any]:
         """A bitmap of all places on the cluster, set for the documents to write."""
@@ -104,9 +118,7 @@ class _SparkOutput:
         chosen = self.cut.kept if self.write == "kept" else ~self.cut.kept
         rows = np.flatnonzero(chosen)
         rows = rows[rows >= found.reference]
-        first: dict[int, int] = {}  # the place of each file's first line
-        for (file, _), at in self.begins.items():
-            first[file] = min(at, first.get(file, at))
+        first = file_begins(self.begins)
         number = {file.name: i for i, file in enumerate(self.source.files)}
         starts = np.array([first.get(number[name], 0) for name in found.file_names], np.int64)
         bits = np.zeros(self.places, np.bool_)
@@ -208,7 +220,7 @@ def _target(file: File, kind: str) -> str:
     """The name of an input's output, relative to the folder; `kind` is that of its recipe."""
     name = re.sub(r"^[a-z0-9]+:/*", "", file.name).lstrip("/")
     if not name or ".." in name.split("/"):
-        raise DataError(f"{file.name}: is no name for a file in a folder")
+        raise DataError(f"{file.name}: is not a valid name for a file in a folder")
     return f"{name}.jsonl" if kind == "files" else name
 
 
@@ -249,7 +261,7 @@ class _AsLines:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         wanted: PlaceSet = self.wanted.value
         for made in Pieces(self.recipe, fields=True).incoming(batches):
-            assert isinstance(made, Incoming), "whole files are read document by document"
+            assert isinstance(made, DocumentBatch), "whole files are read document by document"
             piece = split_of(made.files[0])
             places = wanted.begins[piece] + np.asarray(made.rows, np.int64) - 1
             chosen = np.flatnonzero(wanted.contains(places))

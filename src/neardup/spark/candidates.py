@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from neardup.features.features import Features
 from neardup.pipeline.rules import ShortRule
 from neardup.search.candidates import SPREAD
 from neardup.search.interface import KeyMethod, Shuffled
+from neardup.search.report import SearchReport
 from neardup.search.short_documents import ShortJoin
 from neardup.spark.documents import RunDocuments
 from neardup.spark.hamming import near_codes
@@ -58,9 +59,9 @@ class CandidateStages:
     # Equal words.
 
     def exact(self) -> Facts:
-        """Documents with the same words as another: row, first (the first row with these words), best (the best
-        rank). Documents with the same digest have the same words only if a cryptographic digest of their words is equal
-        too."""
+        """Documents with the same words as another: row, first (the first row with these words), same (the first row
+        with this text), best (the best rank). Documents with the same digest have the same words only if a
+        cryptographic digest of their words is equal too."""
 
         def make_digests() -> DataFrame:
             taking = self.documents.frame.where("not out").select("row", "place", "d0", "d1", "rank")
@@ -74,17 +75,18 @@ class CandidateStages:
             groups = same.groupBy("words").agg(
                 F.min("row").alias("first"), F.min("rank").alias("best"), F.count("*").alias("many")
             )
-            return same.join(groups.where("many > 1"), "words").select("row", "first", "best")
+            texts = same.groupBy("words", "text").agg(F.min("row").alias("same"))
+            same = same.join(groups.where("many > 1"), "words").join(texts, ["words", "text"])
+            return same.select("row", "first", "same", "best")
 
         def none() -> DataFrame:
             same = self.folder.read("digests")
-            return same.select("row", F.col("row").alias("first"), F.col("rank").alias("best"))
+            own = F.col("row")
+            return same.select("row", own.alias("first"), own.alias("same"), F.col("rank").alias("best"))
 
-        def facts_of(rows: DataFrame) -> Facts:
-            return {"documents": rows.count()}
-
-        found = self.folder.stage("digests", make_digests, facts_of)
-        return self.folder.stage("exact", make if found["documents"] else none, facts_of)
+        counts = {"documents": F.count("*"), "first": F.count(F.when(F.col("row") == F.col("first"), 1))}
+        found = self.folder.stage("digests", make_digests, {"documents": F.count("*")})
+        return self.folder.stage("exact", make if found["documents"] else none, counts)
 
     @cached_property
     def units(self) -> DataFrame:
@@ -97,7 +99,7 @@ class CandidateStages:
             return rows
         known = self.folder.read("exact")
         rows = rows.join(known, "row", "left").where("first is null or first = row")
-        return rows.withColumn("rank", F.coalesce("best", "rank")).drop("first", "best")
+        return rows.withColumn("rank", F.coalesce("best", "rank")).drop("first", "same", "best")
 
     # Equal fingerprints.
 
@@ -115,11 +117,9 @@ class CandidateStages:
             joined = units.join(groups.where("many > 1"), "equal_key")
             return joined.select("row", F.col("best.row").alias("head"), "many")
 
-        def facts_of(rows: DataFrame) -> Facts:
-            found = rows.agg(F.count("*"), F.max("many")).collect()[0]
-            return {"documents": int(found[0]), "largest": int(found[1] or 0)}
-
-        return self.folder.stage("equal-prints", make, facts_of)
+        heads = F.count(F.when(F.col("row") == F.col("head"), 1))
+        counts = {"documents": F.count("*"), "largest": F.max("many"), "heads": heads}
+        return self.folder.stage("equal-prints", make, counts)
 
     @cached_property
     def heads(self) -> DataFrame:
@@ -150,9 +150,7 @@ class CandidateStages:
             none = F.lit(None).cast("bigint")
             return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
-        return self.folder.stage(
-            "key-pairs", make, lambda rows: {**_crowds(rows), "split": split, "parts": self.parts}
-        )
+        return self.folder.stage("key-pairs", make, _capped(), lambda: {"split": split, "parts": self.parts})
 
     @property
     def _tables(self) -> int:
@@ -201,15 +199,10 @@ class CandidateStages:
                 bundles = alone.unionByName(bundled(spelled, self.key_pairs()["parts"]))
             return neighbours(bundles, self.partitions, self.documents.reference)
 
-        def facts_of(rows: DataFrame) -> Facts:
-            return {
-                **counts_of(rows),
-                "implied": implied,
-                "capped": self.key_pairs()["capped"],
-                "skipped": skipped,
-            }
+        def facts_of() -> Facts:
+            return {"implied": implied, "capped": self.key_pairs()["capped"], "skipped": skipped}
 
-        return self.folder.stage("candidates", make, facts_of)
+        return self.folder.stage("candidates", make, _paired(), facts_of)
 
     def _group_heads(self) -> Any:
         """The heads of groups with equal fingerprints, broadcast."""
@@ -257,6 +250,17 @@ class CandidateStages:
         whole = whole.unionByName(inside.toDF("left", "right")).unionByName(apart)
         return whole, implied
 
+    def report(self) -> SearchReport | None:
+        """What a search of codes says about itself, as in a local run."""
+        method = self.method
+        reach = method.reach(self.config.prints) if method is not None and method.whole_keys else None
+        if reach is None or self._out():
+            return None
+        facts, exact, equal = self.documents.facts, self.exact(), self.equal_prints()
+        units = facts["documents"] - facts["out"] - exact["documents"] + exact["first"]
+        codes = units - equal["documents"] + equal.get("heads", 0)
+        return SearchReport.of(type(method).__name__.lower(), codes, reach.bits, reach.radius)
+
     # Short documents.
 
     @cached_property
@@ -288,7 +292,7 @@ class CandidateStages:
         def make() -> DataFrame:
             return self.sets(self.units.where(F.col("tokens") < most).select("row", "place"))
 
-        return self.folder.stage("short-sets", make, lambda rows: {"documents": rows.count()})
+        return self.folder.stage("short-sets", make)
 
     def short_pairs(self) -> Facts:
         """The exact join of short documents: every pair whose sets can be similar enough."""
@@ -303,7 +307,7 @@ class CandidateStages:
             return join_on_keys(entries, SizedEntries(), 1, self.partitions, pairing)
 
         crowds = self.folder.stage(
-            "short-key-pairs", make_key_pairs, lambda rows: {**_crowds(rows), "parts": self.parts}
+            "short-key-pairs", make_key_pairs, _capped(), lambda: {"parts": self.parts}
         )
         skipped = 0
 
@@ -319,10 +323,10 @@ class CandidateStages:
                 skipped = _total(left_out, "skipped")
             return neighbours(bundles, self.partitions, self.documents.reference)
 
-        def facts_of(rows: DataFrame) -> Facts:
-            return {**counts_of(rows), "capped": crowds["capped"], "skipped": skipped}
+        def facts_of() -> Facts:
+            return {"capped": crowds["capped"], "skipped": skipped}
 
-        return self.folder.stage("short", make, facts_of)
+        return self.folder.stage("short", make, _paired(), facts_of)
 
     def _short_entries(self, join: ShortJoin) -> DataFrame:
         sets = self.folder.read("short-sets").select("row", "hashes")
@@ -334,17 +338,18 @@ class CandidateStages:
         return sets.mapInArrow(_Prefixes(join, shared), _KEYS)
 
 
-def _crowds(rows: DataFrame) -> Facts:
-    return {"capped": rows.where("many is not null").count()}
+def _capped() -> dict[str, Column]:
+    """How many buckets beyond the cap there are."""
+    return {"capped": F.count("many")}
+
+
+def _paired() -> dict[str, Column]:
+    """How many pairs NEIGHBOURS hold."""
+    return {"pairs": F.sum((F.octet_length("lefts") / 8).cast("long"))}
 
 
 def _total(rows: DataFrame, name: str) -> int:
     return int(rows.agg(F.sum(name)).collect()[0][0] or 0)
-
-
-def counts_of(rows: DataFrame) -> Facts:
-    """How many pairs NEIGHBOURS hold."""
-    return {"pairs": _total(rows.select((F.octet_length("lefts") / 8).cast("long").alias("many")), "many")}
 
 
 def features_of(batch: pa.RecordBatch) -> Features:

@@ -14,7 +14,7 @@ from neardup.clusters.clusters import cluster
 from neardup.clusters.selection import select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
-from neardup.errors import DataError
+from neardup.errors import ConfigError, DataError
 from neardup.spark.storage import as_frame
 
 __all__ = [
@@ -38,6 +38,10 @@ def decided_here(
     `documents` has the columns row, first, pref, by and source; `pairs` (left, right, similarity) are between first
     rows. Rows below `reference` are kept.
     """
+    if config.keep.by_language:
+        raise ConfigError(
+            "to keep documents of each language, findings are needed: use neardup.spark.scan, then apply"
+        )
     columns = documents.toArrow().combine_chunks()
     ties = pairs.toArrow().combine_chunks()
     row = columns.column("row").to_numpy()

@@ -3,28 +3,33 @@ texts of some documents again."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from neardup.clusters.keepers import FIELD_POLICIES
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
 from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
 from neardup.pipeline.rules import check_prune
-from neardup.spark.inputs import Files, Frame, Input
-from neardup.spark.pieces import PlaceSet, begins_of
+from neardup.spark.inputs import Files, FrameInput, SparkInput
+from neardup.spark.pieces import PlaceSet, begins_of, checksums_of, file_begins
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.worker import (
     FREQUENCIES,
     PRINTS,
     READ,
+    TALLY,
     Batches,
     Fingerprint,
     LaterPass,
@@ -37,6 +42,7 @@ __all__ = ["RunDocuments", "check_config", "partitions_for"]
 
 _PART = 64 << 20  # bytes of text for one partition of a shuffle
 _BITS = 16  # a block of a bitmap holds 2**16 places: 8 KB of bits
+Places = NDArray[np.int64]
 _ORDER = "part int, inside bigint, place bigint"
 
 
@@ -63,20 +69,22 @@ class RunDocuments:
     def __init__(
         self,
         session: SparkSession,
-        source: Input,
+        source: SparkInput,
         config: Config,
         folder: Folder,
         partitions: int,
         chosen: bool = False,
+        keeps_texts: bool = False,
     ) -> None:
         self.session, self.source, self.config = session, source, config
         self.folder, self.partitions, self.chosen = folder, partitions, chosen
+        self.keeps_texts = keeps_texts or source.keeps_texts
         self._held: list[Any] = []
 
     @cached_property
     def facts(self) -> Facts:
         """Counts of what was read, and the pieces [file, start, lines] it was read in."""
-        facts = self.folder.stage("read", self._read, self._read_facts)
+        facts = self.folder.stage("read", self._read, facts_of=self._read_facts)
         wanted = partitions_for(facts["bytes"])
         if wanted > self.partitions and not self.chosen:
             self.partitions = wanted
@@ -87,43 +95,57 @@ class RunDocuments:
         parts = []
         for recipe in self.source.recipes:
             rows = self.source.rows(recipe, self.session)
-            parts.append(rows.mapInArrow(Fingerprint(self.config, recipe, self.source.keeps_texts), READ))
+            parts.append(rows.mapInArrow(Fingerprint(self.config, recipe, self.keeps_texts), READ))
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.unionByName(part)
         return whole
 
-    def _read_facts(self, rows: DataFrame) -> Facts:
-        pieces = rows.where("kind = 2").select("file", "start", "line").toArrow().to_pylist()
-        taking = ~F.col("empty") & (F.col("filtered") == 0)
-        own = F.col("file") >= self._reference_files
-        kinds = rows.where("kind < 2").groupBy("kind", "reason", own.alias("own")).agg(
-            F.count("*").alias("documents"),
-            F.sum(F.col("empty").cast("long")).alias("empty"),
-            F.sum((F.col("filtered") != 0).cast("long")).alias("filtered"),
-            F.sum((~taking).cast("long")).alias("out"),
-            F.sum("tokens").alias("tokens"),
-            F.sum("size").alias("bytes"),
-            F.min(F.when(taking, F.col("tokens"))).alias("shortest"),
-        )  # fmt: skip
-        found = kinds.toArrow().to_pylist()
-        documents = [row for row in found if row["kind"] == 0]
-        theirs = [row for row in documents if not row["own"]]
+    def _read_facts(self) -> Facts:
+        """The sums of what the tasks counted."""
+        rows = (
+            self.folder.read("read").where("kind > 1").select("kind", "file", "start", "line", "d0", "detail")
+        )
+        found = rows.toArrow().to_pylist()
+        pieces = sorted(
+            (row["file"], row["start"], row["line"], row["d0"]) for row in found if row["kind"] != TALLY
+        )
+        tasks = [(row["file"], json.loads(row["detail"])) for row in found if row["kind"] == TALLY]
+        own = [tally for file, tally in tasks if file >= self._reference_files]
+        every, theirs = Counter[str](), Counter[str]()
+        for file, tally in tasks:
+            every.update(tally["counts"])
+            if file < self._reference_files:
+                theirs.update(tally["counts"])
         names = ("documents", "empty", "filtered", "out", "tokens", "bytes")
-        shortest = [row["shortest"] for row in documents if row["shortest"] is not None]
-        rejected = [row for row in sorted(found, key=str) if row["kind"] == 1 and row["own"]]
+        shortest = [tally["shortest"] for _, tally in tasks if tally["shortest"] is not None]
+        sums: dict[str, Counter[str]] = {}
+        for name in ("rejected", "notes", "passed_over"):
+            sums[name] = sum((Counter(tally[name]) for tally in own), Counter())
         return {
-            **{name: sum(row[name] or 0 for row in documents) for name in names},
+            **{name: every[name] for name in names},
             "shortest": min(shortest, default=0),
-            "reference": {name: sum(row[name] or 0 for row in theirs) for name in names[:3]},
-            "rejected": {row["reason"]: row["documents"] for row in rejected},
-            "pieces": sorted([piece["file"], piece["start"], piece["line"]] for piece in pieces),
+            "reference": {name: theirs[name] for name in names[:3]},
+            **{name: dict(sorted(counts.items())) for name, counts in sums.items()},
+            "pieces": [[file, start, lines] for file, start, lines, _ in pieces],
+            "checksums": [checksum for *_, checksum in pieces],
+            "texts": self.keeps_texts,
         }
 
     @cached_property
     def begins(self) -> dict[tuple[int, int], int]:
         """The place at which each piece begins."""
         return begins_of(self.facts["pieces"])
+
+    @cached_property
+    def file_begins(self) -> dict[int, int]:
+        """The place of each file's first line."""
+        return file_begins(self.begins)
+
+    @cached_property
+    def checksums(self) -> dict[tuple[int, int], int]:
+        """The checksum of what was read of each piece."""
+        return checksums_of(self.facts)
 
     @property
     def places(self) -> int:
@@ -142,14 +164,12 @@ class RunDocuments:
     @property
     def rows_are_places(self) -> bool:
         """Whether a document's row is its place."""
-        return not isinstance(self.source, Frame)
+        return not isinstance(self.source, FrameInput)
 
     def _placed(self) -> DataFrame:
         """All rows that were read, with place and file name."""
         names = [file.name for file in self.source.files] if isinstance(self.source, Files) else []
-        of_file: dict[int, int] = {}
-        for (file, _), at in self.begins.items():
-            of_file[file] = min(at, of_file.get(file, at))
+        of_file = self.file_begins
         table = [
             (file, start, at, of_file[file], names[file] if names else "")
             for (file, start), at in self.begins.items()
@@ -167,7 +187,7 @@ class RunDocuments:
     @cached_property
     def frame(self) -> DataFrame:
         """All documents: row (in the order of the run), place, id, digest, sizes, rank and fingerprint."""
-        self.folder.stage("fingerprints", self._frame, lambda rows: {"documents": self.facts["documents"]})
+        self.folder.stage("fingerprints", self._frame)
         return self.folder.read("fingerprints")
 
     def _frame(self) -> DataFrame:
@@ -191,10 +211,10 @@ class RunDocuments:
         by = self.config.keep.by
         if by == "longest":
             return -F.col("size").cast("double")
-        if by == "score":
-            return (
-                -F.col("score") + 0.0
-            )  # + 0.0 removes minus zero, which would sort before zero; NaN sorts last
+        if by in ("lowest", "oldest"):
+            return F.col("score") + 0.0  # without minus zero, which would sort before zero; NaN sorts last
+        if by in FIELD_POLICIES:
+            return -F.col("score") + 0.0
         return F.col("row").cast("double") * (1.0 if by == "first" else -1.0)
 
     def _preference(self) -> Column:
@@ -209,8 +229,13 @@ class RunDocuments:
         # Documents of a reference come before all others, in their own order.
         return F.when(F.col("row") < self.reference, whole - len(prefer) - 1).otherwise(whole)
 
-    def check_preferred(self) -> None:
-        """ConfigError for a preferred source without documents."""
+    def check_policy(self) -> None:
+        """An error for a preferred source without documents, and for a field that no document has."""
+        keep = self.config.keep
+        if keep.by in FIELD_POLICIES and self.places > self.reference:
+            own = self.frame.where(F.col("row") >= self.reference)
+            if own.where(~F.isnan("score")).isEmpty():
+                raise DataError(f"no document has a number or an ISO date in its field {keep.score!r}")
         prefer = self.config.keep.prefer
         if not prefer:
             return
@@ -228,7 +253,7 @@ class RunDocuments:
 
     def _order(self) -> DataFrame:
         """The row of each place: documents of a DataFrame are ordered by their ids."""
-        assert isinstance(self.source, Frame)
+        assert isinstance(self.source, FrameInput)
         numeric = self.source.numeric
 
         def make() -> DataFrame:
@@ -237,11 +262,12 @@ class RunDocuments:
             ordered = ids.repartitionByRange(self.partitions, "key").sortWithinPartitions("key")
             return ordered.select("place", "id").mapInArrow(_numbered, _ORDER)
 
-        def facts_of(rows: DataFrame) -> Facts:
+        def facts_of() -> Facts:
+            rows = self.folder.read("order")
             counts = {row["part"]: row["count"] for row in rows.groupBy("part").count().toArrow().to_pylist()}
             return {"parts": [[part, counts[part]] for part in sorted(counts)]}
 
-        facts = self.folder.stage("order", make, facts_of)
+        facts = self.folder.stage("order", make, facts_of=facts_of)
         ends = np.cumsum([0, *(count for _, count in facts["parts"])]).tolist()
         table = [(part, at) for (part, _), at in zip(facts["parts"], ends, strict=False)]
         made = pa.table(
@@ -251,12 +277,14 @@ class RunDocuments:
         rows = self.folder.read("order").join(begins, "part")
         return rows.select("place", (F.col("begin") + F.col("inside")).alias("row"))
 
-    def texts(self, work: Callable[[Texts], Batches], schema: str, places: DataFrame | None) -> DataFrame:
+    def texts(
+        self, work: Callable[[Texts], Batches], schema: str, places: DataFrame | Places | None
+    ) -> DataFrame:
         """A pass over the texts at these places, or over all of them: the workers call `work` on them."""
         bits = None if places is None else self.bits(places)
-        wanted = self.session.sparkContext.broadcast(PlaceSet(self.begins, bits))
+        wanted = self.session.sparkContext.broadcast(PlaceSet(self.begins, bits, self.checksums))
         self._held.append(wanted)
-        if self.source.keeps_texts:
+        if self.facts["texts"]:
             kept = self._placed().where("kind = 0").select("place", "text")
             return kept.mapInArrow(LaterPass(None, wanted, work), schema)
         parts = [
@@ -268,8 +296,12 @@ class RunDocuments:
             whole = whole.unionByName(part)
         return whole
 
-    def bits(self, places: DataFrame) -> np.ndarray[Any, Any]:
+    def bits(self, places: DataFrame | Places) -> np.ndarray[Any, Any]:
         """A bitmap with one bit for each place, set for the given ones; the driver receives one bit a place."""
+        if isinstance(places, np.ndarray):
+            chosen = np.zeros(self.places, np.bool_)
+            chosen[places] = True
+            return np.packbits(chosen, bitorder="little")
         blocks = places.select("place", F.shiftright("place", _BITS).alias("block")).repartition(
             self.partitions, "block"
         )
@@ -290,17 +322,14 @@ class RunDocuments:
             counted = self.texts(count_features(self.config), FREQUENCIES, self._sample())
             return counted.groupBy("hash").agg(F.sum("count").alias("count"))
 
-        def facts_of(rows: DataFrame) -> Facts:
-            taking_part = self.facts["documents"] - self.facts["out"]
-            return {"documents": min(IDF_SAMPLE, taking_part), "features": rows.count()}
-
-        facts = self.folder.stage("frequencies", make, facts_of)
+        taking_part = self.facts["documents"] - self.facts["out"]
+        self.folder.stage("frequencies", make)
         table = self.folder.read("frequencies").toArrow()
         hashes = table.column("hash").to_numpy().view(np.uint64)
         order = np.argsort(hashes)
         counts = table.column("count").to_numpy().astype(np.uint64)
         scheme = self.config.features.unweighted().scheme
-        learnt = Frequencies(facts["documents"], hashes[order], counts[order], scheme)
+        learnt = Frequencies(min(IDF_SAMPLE, taking_part), hashes[order], counts[order], scheme)
         return self.session.sparkContext.broadcast(learnt)
 
     def _sample(self) -> DataFrame:
@@ -324,7 +353,7 @@ class RunDocuments:
             places = rows.where(~F.col("out")).select("place")
             return self.texts(fingerprints(self.config, learnt), PRINTS, places)
 
-        self.folder.stage("prints", make, lambda made: {"documents": made.count()})
+        self.folder.stage("prints", make)
         return self.folder.read("prints")
 
     def rejects(self) -> DataFrame:

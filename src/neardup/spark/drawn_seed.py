@@ -1,10 +1,12 @@
-"""The seed of a run on Spark, drawn from its input: of files the very seed that a local scan draws."""
+"""A sample of the input of a run on Spark: it identifies the run, and gives its seed; of files the very seed that a
+local scan draws."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -12,17 +14,22 @@ from pyspark.sql import functions as F
 from neardup.config.config import Config
 from neardup.pipeline.drawn_seed import drawn_from
 from neardup.readers.corpus_sample import sample_files
-from neardup.spark.inputs import Files, Frame
+from neardup.spark.inputs import Files, FrameInput
 from neardup.spark.storage import file_system
 
-__all__ = ["with_seed"]
+__all__ = ["sampled"]
+
+Input = TypeVar("Input", Files, FrameInput)
 
 
-def with_seed(spark: SparkSession, source: Files | Frame, config: Config) -> Config:
-    """The config with the seed that the input gives, unless it has its own. A DataFrame is read once for it."""
-    if not config.draws_seed:
-        return config
-    return drawn_from(config, _of_files(spark, source) if isinstance(source, Files) else _of_frame(source))
+def sampled(spark: SparkSession, source: Input, config: Config) -> tuple[Input, Config]:
+    """The input with a digest of its content, and the config with the seed that the input gives, unless it has its own.
+    A DataFrame is read once for both."""
+    if isinstance(source, Files):
+        sample = _of_files(spark, source)
+        return replace(source, content=sample.hex()), drawn_from(config, sample)
+    sample, content = _of_frame(source)
+    return replace(source, content=content), drawn_from(config, sample)
 
 
 def _of_files(spark: SparkSession, source: Files) -> bytes:
@@ -32,11 +39,18 @@ def _of_files(spark: SparkSession, source: Files) -> bytes:
     return sample_files([(file.size, partial(_opened, spark, file.path)) for file in files], far=far)
 
 
-def _of_frame(source: Frame) -> bytes:
-    """Of all texts, in any order and any partitions."""
-    text = F.xxhash64(F.col(f"`{source.text}`")).cast("decimal(38,0)")
-    count, total = source.frame.agg(F.count(F.lit(1)), F.sum(text)).collect()[0]
-    return hashlib.blake2b(f"{count} {total}".encode(), digest_size=16, person=b"neardup corpus").digest()
+def _of_frame(source: FrameInput) -> tuple[bytes, str]:
+    """A sample of all texts, and a digest of all columns that are read, for any order and any partitions."""
+    rows, wide = source.selected(source.recipes[0]), "decimal(38,0)"
+    # Between two columns there is a number, so that a null and the column beside it cannot change places.
+    columns = [
+        part for n, name in enumerate(rows.columns) for part in (F.col(f"`{name}`").cast("string"), F.lit(n))
+    ]
+    count, texts, whole = rows.agg(
+        F.count(F.lit(1)), F.sum(F.xxhash64("text").cast(wide)), F.sum(F.xxhash64(*columns).cast(wide))
+    ).collect()[0]
+    sample = hashlib.blake2b(f"{count} {texts}".encode(), digest_size=16, person=b"neardup corpus")
+    return sample.digest(), hashlib.blake2b(f"{count} {whole}".encode(), digest_size=16).hexdigest()
 
 
 def _opened(spark: SparkSession, path: str) -> BinaryIO:

@@ -25,17 +25,19 @@ from neardup.findings.folder import Findings
 from neardup.findings.scan import REJECTS
 from neardup.findings.writer import Origin, write_findings
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.pairs import Found
+from neardup.pipeline.fit import Prepared
+from neardup.pipeline.pairs import FoundPairs
 from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.shards import MemoryShard, ShardColumns
 from neardup.progress import Progress
-from neardup.readers.rejects import Rejects
+from neardup.search.report import SearchReport
+from neardup.spark.account import account_of, write_rejects
 from neardup.spark.documents import RunDocuments
 from neardup.spark.inputs import File, Files
 from neardup.spark.worker import DIGESTS, TEXTS, digests_of, prepared_with, texts_of
 from neardup.storage.checked_json import read_checked, write_checked
 
-__all__ = ["Counts", "FindingsOfRun", "read_origin"]
+__all__ = ["Counts", "FindingsOfRun", "origin_of", "read_origin"]
 
 _ORIGIN = "spark.json"  # the inputs as they are on the cluster, for `apply` there
 _STEP = 1 << 20  # documents, or pairs, that the driver receives at a time
@@ -44,14 +46,61 @@ Rows = NDArray[np.int64]
 Counts = Mapping[str, int]
 
 
+def origin_of(
+    documents: RunDocuments,
+    prepared: Prepared,
+    folder: Path,
+    columns: Mapping[str, str | None],
+    against: Sequence[str],
+) -> Origin:
+    """Where the findings in `folder` come from; also writes the rejects there, and what `apply` on Spark needs."""
+    source = _files_of(documents)
+    rejected = write_rejects(documents, folder / REJECTS)
+    origin = {
+        "identity": {**source.identity(), "config": documents.config.to_plain()},
+        "split": int(documents.session.conf.get("spark.sql.files.maxPartitionBytes") or 0),
+        "pieces": documents.facts["pieces"],
+        "checksums": documents.facts["checksums"],
+    }
+    write_checked(folder / _ORIGIN, origin)
+    theirs, own = source.files[: source.reference], source.files[source.reference :]
+    return Origin(
+        config=documents.config,
+        scheme=prepared.scheme,
+        seed=f"{prepared.features.seed}",
+        inputs=[
+            {"path": _local(f), "name": f.name, "format": f.format, "bytes": f.size, "sha256": None}
+            for f in own
+        ],
+        columns=columns,
+        limits=source.limits,
+        against=against,
+        references=[{"path": _local(file), "bytes": file.size} for file in theirs],
+        rejected=rejected,
+        passed_over=documents.facts.get("passed_over", {}),
+        account=account_of(documents).to_json(),
+    )
+
+
+def _files_of(documents: RunDocuments) -> Files:
+    if not isinstance(documents.source, Files):
+        raise ConfigError("findings need files that can be read again later; for a DataFrame use dedup()")
+    return documents.source
+
+
 class FindingsOfRun:
     """The columns of a run's documents and pairs on the driver. Rows of findings have no gaps. On the cluster a
     document's row is its place, and rejected lines have places too."""
 
-    def __init__(self, documents: RunDocuments, exact: DataFrame, pairs: DataFrame, counts: Counts) -> None:
-        if not isinstance(documents.source, Files):
-            raise ConfigError("findings need files that can be read again later; for a DataFrame use dedup()")
-        self.documents, self.source = documents, documents.source
+    def __init__(
+        self,
+        documents: RunDocuments,
+        exact: DataFrame,
+        pairs: DataFrame,
+        counts: Counts,
+        search: SearchReport | None,
+    ) -> None:
+        self.documents, self.source, self._search = documents, _files_of(documents), search
         self._exact, self._pairs, self._counts = exact, pairs, counts
 
     def write(
@@ -59,36 +108,9 @@ class FindingsOfRun:
     ) -> Findings:
         """Write all files of the findings folder. `columns` are the given names for text, id and format, `against`
         those of the reference corpora."""
-        documents, source = self.documents, self.source
-        with Rejects(folder / REJECTS) as rejects:
-            unfit = documents.rejects().orderBy("file", F.col("row").asc_nulls_last())
-            for row in unfit.toLocalIterator():
-                rejects.add(row["file"], row["row"], row["reason"], row["detail"] or "", row["sample"] or "")
-        identity = {**source.identity(), "config": documents.config.to_plain()}
-        origin = {
-            "identity": identity,
-            "split": int(documents.session.conf.get("spark.sql.files.maxPartitionBytes") or 0),
-            "pieces": documents.facts["pieces"],
-        }
-        write_checked(folder / _ORIGIN, origin)
-        prepared = prepared_with(documents.config, documents.learnt)
-        theirs, own = source.files[: source.reference], source.files[source.reference :]
-        about = Origin(
-            config=documents.config,
-            scheme=prepared.scheme,
-            seed=f"{prepared.features.seed}",
-            inputs=[
-                {"path": _local(f), "name": f.name, "format": f.format, "bytes": f.size, "sha256": None}
-                for f in own
-            ],
-            columns=columns,
-            limits=source.limits,
-            against=against,
-            references=[{"path": _local(file), "bytes": file.size} for file in theirs],
-            rejected=rejects.counts,
-        )
-        write_findings(folder, self.corpus, self._found(), about, self._texts, progress)
-        return Findings(folder)
+        prepared = prepared_with(self.documents.config, self.documents.learnt)
+        about = origin_of(self.documents, prepared, folder, columns, against)
+        return write_findings(folder, self.corpus, self._found(), about, self._texts, progress)
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -141,7 +163,7 @@ class FindingsOfRun:
             parted = self._pairs.repartitionByRange(documents.partitions, "left")
             return parted.sortWithinPartitions("left")
 
-        documents.folder.stage("pairs", make, lambda rows: {"pairs": rows.count()})
+        documents.folder.stage("pairs", make)
         return documents.folder.read("pairs")
 
     def _rows(self, places: Rows) -> Rows:
@@ -149,17 +171,19 @@ class FindingsOfRun:
         self.corpus  # noqa: B018  (sets self.places)
         return np.searchsorted(self.places, places)
 
-    def _found(self) -> Found:
-        first = np.arange(len(self.corpus))
-        for exact in self._parts(self._exact.select("row", "first"), "row"):
-            first[self._rows(_numbers(exact, "row"))] = self._rows(_numbers(exact, "first"))
+    def _found(self) -> FoundPairs:
+        first, same_text = np.arange(len(self.corpus)), np.arange(len(self.corpus))
+        for exact in self._parts(self._exact.select("row", "first", "same"), "row"):
+            rows = self._rows(_numbers(exact, "row"))
+            first[rows] = self._rows(_numbers(exact, "first"))
+            same_text[rows] = self._rows(_numbers(exact, "same"))
         lefts, rights, similarities = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
         for part in self._parts(self._stored_pairs(), "left"):
             lefts.append(self._rows(_numbers(part, "left")))
             rights.append(self._rows(_numbers(part, "right")))
             similarities.append(part.column("similarity").to_numpy())
         counts = self._counts
-        return Found(
+        return FoundPairs(
             first,
             Pairs.of(np.concatenate(lefts), np.concatenate(rights), np.concatenate(similarities)),
             counts["candidates"],
@@ -167,6 +191,8 @@ class FindingsOfRun:
             counts["skipped"],
             counts["implied"],
             figures=self._figures(first),
+            same_text=same_text,
+            search=self._search,
         )
 
     def _figures(self, first: Rows) -> int:
@@ -175,16 +201,12 @@ class FindingsOfRun:
             return 0
         later = np.flatnonzero(first != np.arange(len(first)))
         wanted = np.unique(np.concatenate([later, first[later]]))
-        made = self.documents.texts(digests_of(self.documents.config), DIGESTS, self._at(wanted)).toArrow()
+        made = self.documents.texts(digests_of(self.documents.config), DIGESTS, self.places[wanted]).toArrow()
         known = np.empty((len(first), 2), np.int64)
         known[self._rows(_numbers(made, "place"))] = np.stack(
             [_numbers(made, "d0"), _numbers(made, "d1")], axis=1
         )
         return int((known[later] != known[first[later]]).any(axis=1).sum())
-
-    def _at(self, rows: Rows) -> DataFrame:
-        table = pa.table({"place": self.places[rows]})
-        return self.documents.session.createDataFrame(table, "place bigint")
 
     def _texts(self, rows: Rows) -> Iterator[list[bytes]]:
         """The texts of some rows in their order. The cluster collects and sorts them once; then the driver fetches
@@ -193,13 +215,17 @@ class FindingsOfRun:
             return
         documents = self.documents
 
+        found = documents.texts(texts_of, TEXTS, self.places[rows])
+        step = np.cumsum(self.corpus.sizes[rows]) // _TEXTS
+        if not step[-1]:  # they are few
+            yield found.toArrow().sort_by("place").column("text").to_pylist()
+            return
+
         def make() -> DataFrame:
-            found = documents.texts(texts_of, TEXTS, self._at(rows))
             return found.repartitionByRange(documents.partitions, "place").sortWithinPartitions("place")
 
-        documents.folder.stage("texts", make, lambda made: {"documents": made.count()})
+        documents.folder.stage("texts", make)
         stored = documents.folder.read("texts")
-        step = np.cumsum(self.corpus.sizes[rows]) // _TEXTS
         for some in np.split(self.places[rows], np.flatnonzero(np.diff(step)) + 1):
             part = _between(stored, "place", int(some[0]), int(some[-1]) + 1)
             if part.num_rows != len(some):
@@ -208,7 +234,7 @@ class FindingsOfRun:
 
 
 def read_origin(findings: Findings) -> dict[str, Any]:
-    """The inputs of a run on the cluster: identity, split and pieces."""
+    """The inputs of a run on the cluster: identity, split, pieces and their checksums."""
     path = findings.path / _ORIGIN
     if not path.exists():
         raise ConfigError(f"{findings.path}: was not scanned on Spark; use: neardup apply {findings.path}")
@@ -216,7 +242,8 @@ def read_origin(findings: Findings) -> dict[str, Any]:
     if findings.manifest["format"] > 1 and not checked:
         raise FormatError(path, "a matching checksum", "a damaged file")
     try:
-        return {name: origin[name] for name in ("identity", "split", "pieces")}
+        needed = {name: origin[name] for name in ("identity", "split", "pieces")}
+        return {**needed, "checksums": origin.get("checksums", [])}
     except KeyError:
         raise FormatError(path, "the inputs of a run on Spark", "something else") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,20 +16,26 @@ from pyspark.sql import types as T
 
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
+from neardup.readers.account import Account
+from neardup.readers.folders import named_files
 from neardup.readers.interface import Terms
 from neardup.readers.jsonl import decoded
 from neardup.readers.layout import Layout, Shaping, find_layout, is_html
 from neardup.readers.limits import Limits
+from neardup.readers.options import ReadOptions
+from neardup.readers.recognise import HEAD, recognise
 from neardup.readers.rejects import Rejects
-from neardup.readers.sources import format_of
+from neardup.readers.sources import format_of, nothing_to_read
 from neardup.spark.pieces import PATH, START, ReadRecipe, plain_path
 from neardup.spark.storage import Listed, file_system, java_path
 
-__all__ = ["File", "Files", "Frame", "Input"]
+__all__ = ["File", "Files", "FrameInput", "SparkInput"]
 
 Worker = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _GLOB = re.compile(r"([\\{}\[\]*?])")
 _PEEKED = 100
+_HEAD = 16 * HEAD  # bytes of a file that may be compressed
+_IGNORED = re.compile(r"_(?!metadata|common_metadata)[^=]*$|\.|.*\._COPYING_$")
 _AGAINST = "against "  # prefix of the format, in the names of layouts, for files of reference corpora
 
 
@@ -43,7 +50,7 @@ class File:
     changed: int
 
 
-class Input(Protocol):
+class SparkInput(Protocol):
     """The interface of an input for the stages."""
 
     @property
@@ -79,6 +86,8 @@ class Files:
     html: str
     limits: Limits = field(default_factory=Limits)
     reference: int = 0
+    account: Account = field(default_factory=Account, compare=False)
+    content: str = ""  # a digest of a sample of all files
 
     @classmethod
     def find(
@@ -96,15 +105,18 @@ class Files:
         theirs: list[File] = []
         for place in against:
             below = place.rstrip("/").rpartition("/")[2]
-            theirs += [replace(file, name=f"{below}/{file.name}") for file in _named(spark, [place], format)]
-        files = _named(spark, named, format)
+            listed = _named(spark, [place], format, Account())
+            theirs += [replace(file, name=f"{below}/{file.name}") for file in listed]
+        files = _named(spark, named, format, account := Account())
         both = {file.path for file in theirs} & {file.path for file in files}
         both |= {path for path, count in Counter(file.path for file in theirs).items() if count > 1}
         if both:
             raise ConfigError(
                 f"{min(both)}: is named twice; a file is an input or one of a corpus to compare against"
             )
-        made = cls((*theirs, *files), {}, config.keep.fields, config.html, reference=len(theirs))
+        made = cls(
+            (*theirs, *files), {}, config.keep.fields, config.html, reference=len(theirs), account=account
+        )
         # A reference corpus may have other column names, so it gets its own layout.
         for kind in sorted({made._kind(number) for number in range(len(made.files))}):
             made.layouts[kind] = made._layout(spark, kind, text, id)
@@ -146,6 +158,7 @@ class Files:
             "inputs": [[f.path, f.name, f.format, f.size, f.changed] for f in self.files],
             "columns": {kind: [layout.text, layout.id] for kind, layout in self.layouts.items()},
             "reference": self.reference,
+            "content": self.content,
         }
 
     def rows(self, recipe: ReadRecipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
@@ -159,7 +172,10 @@ class Files:
             frame = session.read.option("mergeSchema", "true").parquet(*paths)
             return frame.select(*where, *(["*"] if whole else _columns(frame, recipe)))
         frame = session.read.format("binaryFile").load(paths)
-        return frame.select(where[0], F.lit(0).cast("long").alias(START), "content")
+        # Where every worker can open the files itself, it reads them piece by piece; else Spark brings them whole.
+        here = all(path.startswith("file:") for path in recipe.files)
+        content = F.lit(None).cast("binary").alias("content") if here else F.col("content")
+        return frame.select(where[0], F.lit(0).cast("long").alias(START), content)
 
     def _kind(self, number: int) -> str:
         """The format of a file, with a prefix if it is of a reference corpus."""
@@ -198,37 +214,57 @@ def _columns(frame: DataFrame, recipe: ReadRecipe) -> list[Any]:
         raise ConfigError(f"the column {recipe.text!r} is {kinds[recipe.text].simpleString()}, not text")
     chosen = [F.col(f"`{recipe.text}`").alias("text")]
     if recipe.id:
-        if not isinstance(kinds[recipe.id], T.StringType | T.IntegralType):
+        if not isinstance(kinds[recipe.id], T.AtomicType):
             raise ConfigError(f"the column {recipe.id!r} is {kinds[recipe.id].simpleString()}, not an id")
         chosen.append(F.col(f"`{recipe.id}`").cast("string").alias("id"))
     return chosen + [F.col(f"`{name}`") for name in recipe.fields if name not in ("text", "id")]
 
 
-def _named(spark: SparkSession, named: Sequence[str], format: str | None) -> list[File]:
-    """The files of the given paths, sorted by name."""
+def _named(spark: SparkSession, named: Sequence[str], format: str | None, account: Account) -> list[File]:
+    """The files of the given paths, sorted by name. The account counts each that was found and is not read."""
     found: dict[str, tuple[Listed, str, bool]] = {}
     for place in named:
-        for listed, name, below in _listed(spark, place):
+        for listed, name, below in _listed(spark, place, account):
+            if listed.path in found and below:
+                account.skip("same file again", name)
             found.setdefault(listed.path, (listed, name, below))
     twice = {n for n, c in Counter(name for _, name, _ in found.values()).items() if c > 1}
     files = []
     for listed, name, below in found.values():
         kind = format or format_of(listed.path)
         if kind is None:
-            if below:
+            kind = _recognised(spark, listed)
+            if kind in ("binary", "marker"):
+                if not below:
+                    raise ConfigError(
+                        f"{listed.path}: name and content show no format; give one with --format (in Python format=)"
+                    )
+                account.skip("empty marker" if kind == "marker" else kind, name)
                 continue
-            raise ConfigError(
-                f"{listed.path}: the name shows no format; give one with --format (in Python format=)"
-            )
+        account.take()
         name = listed.path if name in twice else name
         files.append(File(listed.path, name, kind, listed.size, listed.changed))
     if not files:
-        raise ConfigError(f"no files to read in: {', '.join(named) or 'an empty list'}")
+        raise nothing_to_read(named, account)
     files.sort(key=lambda file: (file.name, file.path))
     return files
 
 
-def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool]]:
+def _recognised(spark: SparkSession, listed: Listed) -> str:
+    """The format of a file whose name shows none, by its first bytes."""
+    name = listed.path.rpartition("/")[2]
+    if not listed.size:
+        return "marker" if name.startswith("_") and "." not in name else "text"
+    system, path = file_system(spark, listed.path)
+    stream = system.open(path)
+    try:
+        head = bytes(stream.readNBytes(_HEAD))
+    finally:
+        stream.close()
+    return recognise(name, io.BytesIO(head))
+
+
+def _listed(spark: SparkSession, place: str, account: Account) -> Iterator[tuple[Listed, str, bool]]:
     """The files of one path, each with its relative name, and whether it was found by a folder or glob."""
     system, path = file_system(spark, place)
     matches = system.globStatus(path)
@@ -237,24 +273,34 @@ def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool
     magic = str(path.toString()) != str(matches[0].getPath().toString()) and _GLOB.search(place) is not None
     plain = re.split(r"[{\[*?]", place)[0].rpartition("/")[0] if magic else ""
     root = str(system.makeQualified(java_path(spark, plain)).toString()) if plain else ""
+    found: dict[str, tuple[Listed, bool]] = {}
     for match in matches:
         full = str(match.getPath().toString())
         if not match.isDirectory():
             listed = Listed(full, match.getLen(), match.getModificationTime())
             name = full[len(root) :].lstrip("/") if root else str(match.getPath().getName())
-            yield listed, name, magic
+            found[name] = listed, magic
             continue
         every = system.listFiles(match.getPath(), True)
         while every.hasNext():
             status = every.next()
             file = str(status.getPath().toString())
             name = file[len(root or full) :].lstrip("/")
-            if not any(part.startswith((".", "_")) for part in name.split("/")):
-                yield Listed(file, status.getLen(), status.getModificationTime()), name, True
+            found[name] = Listed(file, status.getLen(), status.getModificationTime()), True
+    for name, why in named_files(found, ReadOptions()):
+        listed, below = found[name]
+        if why is None and _IGNORED.match(name.rpartition("/")[2]) and listed.size:
+            why = "name that Spark does not read"
+            if not below:
+                raise ConfigError(f"{place}: Spark reads no file whose name begins with _ or .; rename it")
+        if why is not None and below:
+            account.skip(why, name)
+        else:
+            yield listed, name, below
 
 
 @dataclass(frozen=True)
-class Frame:
+class FrameInput:
     """A DataFrame with a column of ids; documents are ordered by id."""
 
     frame: DataFrame = field(hash=False)
@@ -263,6 +309,7 @@ class Frame:
     fields: tuple[str, ...] = ()
     html: bool = False
     limits: Limits = field(default_factory=Limits)
+    content: str = ""  # a digest of all that is read of it
 
     @property
     def size(self) -> int:
@@ -286,7 +333,12 @@ class Frame:
         return {
             "inputs": [self.frame.schema.simpleString(), sorted(self.frame.inputFiles())],
             "columns": {"frame": [self.text, self.id]},
+            "content": self.content,
         }
+
+    def selected(self, recipe: ReadRecipe) -> DataFrame:
+        """The columns that are read: text, id and fields."""
+        return self.frame.select(*_columns(self.frame, recipe))
 
     def rows(self, recipe: ReadRecipe, session: SparkSession) -> DataFrame:
         part = F.spark_partition_id().cast("string").alias(PATH)

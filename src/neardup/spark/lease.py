@@ -29,6 +29,7 @@ LEASE = ".driver"
 BEAT, PATIENCE, SETTLE = 5.0, 30.0, 1.0
 """Seconds between two heartbeats; without a heartbeat until a lease expires; and until a new lease is checked again,
 because some object stores let two drivers create the same file at once."""
+LOOKS = 10
 
 
 class LeaseFolder(Protocol):
@@ -151,11 +152,13 @@ class _Heartbeat:
     def __init__(self, place: LeaseFolder) -> None:
         self._place, self._name, self._beats = place, uuid.uuid4().hex, 0
         self._over, self._lost = threading.Event(), ""
+        # A heartbeat that is being written must not put back a lease that was given up meanwhile.
+        self._writing = threading.RLock()
         if not place.create(LEASE, self._written()):
             self._displace()
         time.sleep(SETTLE)
         if not self._mine():
-            raise _refused(place.path, (place.state(LEASE) or (0, b""))[1])
+            raise self._refusal()
         threading.Thread(target=self._beat, name="neardup-lease", daemon=True).start()
 
     def _written(self) -> bytes:
@@ -177,7 +180,7 @@ class _Heartbeat:
             time.sleep(min(1.0, BEAT / 4))
             now = self._place.state(LEASE)
             if now is not None and now != there:
-                raise _refused(self._place.path, now[1])
+                raise self._refusal(now[1] or there[1])
             there = now
         if there is not None and self._place.state(LEASE) == there:
             aside = f"{LEASE}-{self._name}"
@@ -188,15 +191,28 @@ class _Heartbeat:
                 raise _refused(self._place.path, there[1]) from None
             self._place.remove(aside)
         if not self._place.create(LEASE, self._written()):
-            raise _refused(self._place.path, (self._place.state(LEASE) or (0, b""))[1])
+            raise self._refusal()
+
+    def _refusal(self, record: bytes = b"") -> DataError:
+        """The error for a lease of another driver, with its name. A lease that is being written is empty, so it is
+        read again some times."""
+        for _ in range(LOOKS):
+            record = record or (self._place.state(LEASE) or (0, b""))[1]
+            if record:
+                break
+            time.sleep(min(0.1, BEAT / 4))
+        return _refused(self._place.path, record)
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT):
             try:
-                if self._others():
-                    self._lost = "another driver has taken it over"
-                    return
-                self._place.replace(LEASE, self._written())
+                with self._writing:
+                    if self._over.is_set():
+                        return
+                    if self._others():
+                        self._lost = "another driver has taken it over"
+                        return
+                    self._place.replace(LEASE, self._written())
             except (Py4JError, OSError):
                 continue  # the filesystem may be reachable again later
 
@@ -214,8 +230,9 @@ class _Heartbeat:
     def release(self) -> None:
         self._over.set()
         try:
-            if self._mine():
-                self._place.remove(LEASE)
+            with self._writing:
+                if self._mine():
+                    self._place.remove(LEASE)
         except (Py4JError, OSError):  # Spark has stopped already; the lease expires
             pass
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -19,19 +20,32 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError
-from neardup.pipeline.batches import Incoming
+from neardup.pipeline.batches import DocumentBatch
+from neardup.readers.cells import NULL
 from neardup.readers.document import Document
 from neardup.readers.interface import Terms
 from neardup.readers.jsonl import decoded
 from neardup.readers.jsonl_blocks import lines_block
 from neardup.readers.layout import Layout, Shaping, is_html
 from neardup.readers.limits import Limits
-from neardup.readers.reader import OPEN
+from neardup.readers.reader import open_file
 from neardup.readers.rejects import SAMPLE, Rejects
 from neardup.readers.sources import Source
 from neardup.readers.text_block import TextBlock
 
-__all__ = ["MADE", "PATH", "START", "Pieces", "PlaceSet", "ReadRecipe", "begins_of", "plain_path", "split_of"]
+__all__ = [
+    "MADE",
+    "PATH",
+    "START",
+    "Pieces",
+    "PlaceSet",
+    "ReadRecipe",
+    "begins_of",
+    "checksums_of",
+    "file_begins",
+    "plain_path",
+    "split_of",
+]
 
 Rows = NDArray[np.int64]
 # The first character of a piece's name, and so of ids made from it: they get the line number in the file later.
@@ -65,6 +79,9 @@ class PlaceSet:
 
     begins: dict[tuple[int, int], int]
     bits: NDArray[np.uint8] | None
+    checksums: dict[tuple[int, int], int] = field(
+        default_factory=dict
+    )  # of the pieces as they were first read
 
     def contains(self, places: Rows) -> NDArray[np.bool_]:
         if self.bits is None:
@@ -97,6 +114,8 @@ class _Piece:
     file: int
     start: int
     lines: int = 0
+    checksum: int = 0
+    path: str = ""
 
     @property
     def name(self) -> str:
@@ -112,6 +131,20 @@ def begins_of(pieces: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], i
     """The place at which each piece (file, first byte, lines) begins, by file and first byte."""
     ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
     return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
+
+
+def file_begins(begins: Mapping[tuple[int, int], int]) -> dict[int, int]:
+    """The place at which each file begins."""
+    found: dict[int, int] = {}
+    for (file, _), at in begins.items():
+        found[file] = min(at, found.get(file, at))
+    return found
+
+
+def checksums_of(facts: Mapping[str, Any]) -> dict[tuple[int, int], int]:
+    """The checksum of each piece, by file and first byte."""
+    pairs = zip(facts["pieces"], facts["checksums"], strict=False)
+    return {(file, start): checksum for (file, start, _), checksum in pairs}
 
 
 def split_of(name: str) -> tuple[int, int]:
@@ -135,13 +168,15 @@ class Pieces:
         found, self.sink.found = self.sink.found, []
         return found
 
-    def incoming(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Incoming | TextBlock]:
+    def incoming(self, batches: Iterator[pa.RecordBatch]) -> Iterator[DocumentBatch | TextBlock]:
         """All documents, in the form that the sharder takes."""
         read = {"lines": self._lines, "columns": self._columns, "files": self._files}[self.recipe.kind]
         for piece, part in self._cut(batches):
             for made in read(piece, part):
                 if isinstance(made, TextBlock) and made.html and self.recipe.html:
-                    yield Incoming(made.documents(), [made.file] * len(made), made.rows.tolist(), html=True)
+                    yield DocumentBatch(
+                        made.documents(), [made.file] * len(made), made.rows.tolist(), html=True
+                    )
                 elif len(made):
                     yield made
 
@@ -162,14 +197,18 @@ class Pieces:
     def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Rows, pa.RecordBatch]]:
         """The unchanged rows at the chosen places, with the number of their file and their places."""
         assert self.wanted is not None
-        for piece, part in self._cut(batches):
+        for piece, part in self._cut(batches, self.recipe.text):
             chosen = self._chosen(piece, part.num_rows)
             if len(chosen):
                 places = self.wanted.begins[(piece.file, piece.start)] + piece.lines + chosen
                 yield piece.file, places, part.take(pa.array(chosen))
 
-    def _cut(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[_Piece, pa.RecordBatch]]:
-        """Rows of one piece at a time; its `lines` count the rows before them."""
+    def _cut(
+        self, batches: Iterator[pa.RecordBatch], text: str = "text"
+    ) -> Iterator[tuple[_Piece, pa.RecordBatch]]:
+        """Rows of one piece at a time; its `lines` count the rows before them. DataError if a later pass reads a piece
+        with another checksum than the first one."""
+        name = {"lines": "value", "columns": text}.get(self.recipe.kind)
         piece: _Piece | None = None
         for batch in batches:
             if not batch.num_rows:
@@ -186,11 +225,22 @@ class Pieces:
                     if file < 0:
                         raise DataError(f"{path}: was not there when the inputs were listed")
                 if piece is None or (piece.file, piece.start) != (file, start):
-                    piece = _Piece(file, start)
+                    self._check(piece)
+                    piece = _Piece(file, start, path=path)
                     self.counted.append(piece)
-                yield piece, batch.slice(a, b - a)
+                part = batch.slice(a, b - a)
+                if name is not None:
+                    piece.checksum = _checksum(part.column(name), piece.checksum)
+                yield piece, part
                 if self.recipe.kind != "files":
                     piece.lines += b - a
+        self._check(piece)
+
+    def _check(self, piece: _Piece | None) -> None:
+        if piece is None or self.wanted is None:
+            return
+        if self.wanted.checksums.get((piece.file, piece.start), piece.checksum) != piece.checksum:
+            raise _changed()
 
     def _chosen(self, piece: _Piece, count: int) -> Rows:
         """Which of the next lines are chosen, counted from 0 in this part."""
@@ -202,7 +252,7 @@ class Pieces:
             raise _changed()
         return every[self.wanted.contains(begin + piece.lines + every)]
 
-    def _lines(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
+    def _lines(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | DocumentBatch]:
         chosen, values = self._chosen(piece, part.num_rows), part.column("value")
         if not len(chosen):
             return
@@ -221,7 +271,7 @@ class Pieces:
         self.sink.numbers = None
         yield from self._numbered(found, numbers)
 
-    def _shaped(self, lines: list[bytes], source: Source) -> TextBlock | Incoming:
+    def _shaped(self, lines: list[bytes], source: Source) -> TextBlock | DocumentBatch:
         limit = self.recipe.limits.line_bytes
         numbered = ((number, line, len(line) <= limit) for number, line in enumerate(lines))
         rows = decoded(numbered, source.name, self.terms)
@@ -234,11 +284,12 @@ class Pieces:
             self.terms.limits,
             self.sink,
             self.recipe.layout,
+            account=self.terms.account,
         )
         found = list(shaping)
-        return Incoming([d for _, d in found], [source.name] * len(found), [row for row, _ in found])
+        return DocumentBatch([d for _, d in found], [source.name] * len(found), [row for row, _ in found])
 
-    def _numbered(self, found: TextBlock | Incoming, lines: Rows) -> Iterator[TextBlock | Incoming]:
+    def _numbered(self, found: TextBlock | DocumentBatch, lines: Rows) -> Iterator[TextBlock | DocumentBatch]:
         """The same documents with their line numbers in the piece, also in ids that are made from line numbers."""
         if not len(found):
             return
@@ -255,17 +306,20 @@ class Pieces:
             replace(d, id=f"{found.files[0]}:{row}") if d.id.startswith(MADE) else d
             for d, row in zip(found.documents, rows.tolist(), strict=True)
         ]
-        yield Incoming(
+        yield DocumentBatch(
             documents, found.files, rows.tolist(), html=self.recipe.html and is_html(self.recipe.layout)
         )
 
-    def _columns(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
+    def _columns(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | DocumentBatch]:
         chosen = self._chosen(piece, part.num_rows)
         if not len(chosen):
             return
         lines = piece.lines + 1 + chosen
         part = part if len(chosen) == part.num_rows else part.take(pa.array(chosen))
-        texts = part.column("text").cast(pa.large_binary()).fill_null(b"")  # a null text is an empty document
+        column = part.column("text")
+        if column.null_count:  # a null text is an empty document
+            self.terms.account.notes[NULL] += column.null_count
+        texts = column.cast(pa.large_binary()).fill_null(b"")
         sizes = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1])
         large = sizes > self.recipe.limits.document_bytes
         for i in np.flatnonzero(large).tolist():
@@ -289,22 +343,30 @@ class Pieces:
             )
             decoded_texts = [text.decode("utf-8", "replace") for text in texts.to_pylist()]
             documents = [Document(*row) for row in zip(ids, decoded_texts, meta, strict=True)]
-            yield Incoming(documents, [piece.name] * len(ids), lines.tolist(), html)
+            yield DocumentBatch(documents, [piece.name] * len(ids), lines.tolist(), html)
             return
         _, ends, data = texts.buffers()
         offsets = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
         flat = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
         yield TextBlock(piece.name, lines, ids, flat, offsets)
 
-    def _files(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[Incoming]:
-        """Whole files, read by the readers of the local pipeline."""
+    def _files(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[DocumentBatch]:
+        """Whole files, read by the readers of the local pipeline: from their place, or as Spark brings them."""
         assert part.num_rows == 1, "a file is one row"
         content = part.column("content")[0]
-        source = _source(piece.name, self.recipe.format, lambda: io.BytesIO(content.as_buffer()))
+        source = _source(piece.name, self.recipe.format, lambda: _opened(piece.path, content))
         terms = replace(self.terms, text=None, id=None)
-        opened = OPEN[self.recipe.format](source, terms)
+        opened = open_file(source, terms)
         shaping = Shaping(
-            opened.rows, source.name, None, None, terms.columns, terms.limits, self.sink, opened.layout
+            opened.rows,
+            source.name,
+            None,
+            None,
+            terms.columns,
+            terms.limits,
+            self.sink,
+            opened.layout,
+            account=terms.account,
         )
         documents: list[Document] = []
         rows: list[int] = []
@@ -315,10 +377,26 @@ class Pieces:
             rows.append(row)
             size += len(document.text)
             if size > 8 << 20:
-                yield Incoming(documents, [source.name] * len(rows), rows, self.recipe.html)
+                yield DocumentBatch(documents, [source.name] * len(rows), rows, self.recipe.html)
                 documents, rows, size = [], [], 0
         if documents:
-            yield Incoming(documents, [source.name] * len(rows), rows, self.recipe.html)
+            yield DocumentBatch(documents, [source.name] * len(rows), rows, self.recipe.html)
+
+
+def _checksum(column: pa.Array, before: int) -> int:
+    """The CRC-32 of all bytes of a column of texts, continued from `before`."""
+    wide = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
+    _, ends, data = column.buffers()
+    if data is None or not len(column):
+        return before
+    offsets = np.frombuffer(ends, np.int64 if wide else np.int32)[column.offset :][: len(column) + 1]
+    return zlib.crc32(memoryview(data)[int(offsets[0]) : int(offsets[-1])], before)
+
+
+def _opened(path: str, content: pa.Scalar) -> Any:
+    if content.is_valid:
+        return io.BytesIO(content.as_buffer())
+    return open(path.removeprefix("file:"), "rb")
 
 
 def _changed() -> DataError:
@@ -327,5 +405,5 @@ def _changed() -> DataError:
     )
 
 
-def _source(name: str, format: str = "jsonl", open: Callable[[], Any] | None = None) -> Source:
-    return Source(name, name, format, None, open or (lambda: io.BytesIO()))
+def _source(name: str, format: str = "jsonl", opener: Callable[[], Any] | None = None) -> Source:
+    return Source(name, name, format, None, opener or (lambda: io.BytesIO()))

@@ -1,4 +1,4 @@
-"""Guards on Spark: the pairs that no guard holds. Texts of documents in similar pairs meet in one shuffle."""
+"""Guards on Spark: the pairs that no guard holds. One shuffle brings the texts of similar pairs together."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import rows_and_words
 from neardup.search.hamming.method import HammingMethod, Prefix
-from neardup.search.hamming.tables import TableMethod, TableSearcher
+from neardup.search.hamming.tables import Compact, TableMethod, TableSearcher
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,10 +53,11 @@ def search(
     the code, or a decimal(20, 0), which is what Spark makes of an unsigned column of Parquet. A null means an
     empty document and is never found. `query` is the row of the query in `queries`; empty queries find nothing.
 
-    With an exact method the stored codes are read once for every `at_once` queries. PSM needs `flips`. Its header, if
-    not given, is that of a local table of as many codes, so the stored codes are counted; its order, unless `expected`
-    is given, is that of a table whose codes keep no margins. All else is computed when the result is used. If the
-    metadata of the stored column names a `scheme`, the queries must have the same.
+    With an exact method the stored codes are read once for every `at_once` queries. A method with a `prefix` is a join
+    on it; if the length of the prefix depends on the number of stored codes, they are counted first. One that leaves
+    its flips open is calibrated for its recall first, on up to 5,000 of the queries, which are searched exactly. All
+    else is computed when the result is used. If the metadata of the stored column names a `scheme`, the queries must
+    have the same.
     """
     bits = queries.bits if method.bits is None else method.bits
     if bits > 64:
@@ -66,6 +67,7 @@ def search(
     codes = _stored(stored, row, code, queries.scheme)
     asked, words = rows_and_words(queries, bits)
     numbers = np.arange(len(words)) if asked is None else asked
+    method = method.fitted(queries, codes.count, partial(_neighbours, codes, queries))
     if (prefix := method.prefix(codes.count)) is not None:
         return _join(codes, numbers, queries, method, prefix)
     if not isinstance(method, TableMethod):
@@ -73,6 +75,17 @@ def search(
     starts = range(0, max(len(words), 1), at_once)
     parts = [_scan(codes, numbers[s : s + at_once], words[s : s + at_once], method) for s in starts]
     return reduce(lambda left, right: left.unionAll(right), parts)
+
+
+def _neighbours(
+    codes: DataFrame, queries: Codes, asked: NDArray[np.int64], radius: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """The stored codes at distance 1 to radius of these queries, by an exact search: columns of queries and codes."""
+    method = Compact(radius, bits=queries.bits)
+    bare = codes.select(codes.code.alias("row"), codes.code.alias("code"))
+    found = _scan(bare, asked, queries.codes[asked], method).where("distance > 0").select("query", "row")
+    pairs = np.array([tuple(pair) for pair in found.distinct().collect()], np.int64).reshape(-1, 2)
+    return pairs[:, 0], np.ascontiguousarray(pairs[:, 1]).view(np.uint64)
 
 
 def _stored(stored: DataFrame, row: str, code: str, scheme: str) -> DataFrame:

@@ -14,15 +14,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from neardup.config.config import Config
-from neardup.errors import ConfigError, DataError
+from neardup.errors import ConfigError, DataError, UnreadableInput
 from neardup.findings.apply import NOTES, Write
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.scan import WORK
 from neardup.progress import Progress
+from neardup.readers.account import TOLERATED
 from neardup.readers.layout import Layout, find_layout, is_html
-from neardup.spark.drawn_seed import with_seed
-from neardup.spark.inputs import Files, Frame
+from neardup.spark.account import check_account
+from neardup.spark.drawn_seed import sampled
+from neardup.spark.inputs import Files, FrameInput
 from neardup.spark.session import errors_of_workers, start
 from neardup.spark.stages import Stages
 
@@ -89,8 +91,8 @@ def frame_stages(
     config = config or Config()
     layout: Layout = find_layout(df.columns, text, id, "the DataFrame")
     html = is_html(layout) and config.html != "none"
-    source = Frame(df, text, id, config.keep.fields, html)
-    config = with_seed(df.sparkSession, source, config)
+    source = FrameInput(df, text, id, config.keep.fields, html)
+    source, config = sampled(df.sparkSession, source, config)
     return Stages(df.sparkSession, source, config, run, **options)
 
 
@@ -116,7 +118,7 @@ def file_stages(
     with errors_of_workers():
         others = [against] if isinstance(against, str) else list(against)
         source = Files.find(spark, named, config, text=text, id=id, format=format, against=others)
-        config = with_seed(spark, source, config)
+        source, config = sampled(spark, source, config)
         return Stages(spark, source, config, run, progress=progress, **options)
 
 
@@ -131,6 +133,8 @@ def scan(
     id: str | None = None,
     format: str | None = None,
     against: str | Sequence[str] = (),
+    strict: bool = False,
+    allow_rejects: float = TOLERATED,
     overwrite: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -140,7 +144,9 @@ def scan(
     the folder `out` on the driver's machine, which needs about 250 bytes of memory for each document.
 
     Stages are stored in the folder `work`, which all machines can reach; in local mode it is by default inside `out`.
-    It is removed at the end. The same call with the same inputs and config continues a run that was stopped.
+    It is removed at the end. The same call with the same inputs and config continues a run that was stopped. If nothing
+    could be read, or a larger share of the rows than `allow_rejects` was rejected (with `strict`, any), UnreadableInput
+    is raised and the rejected rows are listed in a file beside `out`.
     `options` are those of Stages.
     """
     spark = spark or start()
@@ -157,13 +163,20 @@ def scan(
                 if not overwrite:
                     raise ConfigError(
                         f"{out}: holds findings already; name another --out, or add --overwrite"
-                    )
+                    ).with_options("--overwrite")
                 (folder / MANIFEST).unlink()
             stages = file_stages(
                 inputs, work, config, spark=spark, text=text, id=id, format=format, against=against,
                 overwrite=overwrite, progress=progress, **options,
             )  # fmt: skip
             others = [against] if isinstance(against, str) else list(against)
+            beside = folder.with_name(f"{folder.name}.rejects.jsonl")
+            try:
+                with errors_of_workers():
+                    check_account(stages.documents, beside, allow_rejects, strict)
+            except UnreadableInput:
+                stages.folder.lease.release()  # what was read is kept for the same call with more allow_rejects
+                raise
             found = stages.findings(folder, {"text": text, "id": id, "format": format}, others)
             stages.folder.remove()
             return found

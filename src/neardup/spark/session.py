@@ -41,7 +41,7 @@ def start(
         ) from error
 
 
-def settings(partitions: int, split: int, chosen: bool) -> dict[str, str]:
+def settings(partitions: int, split: int) -> dict[str, str]:
     """SQL settings of a run. A document's row follows from the piece of the file it is in, so the way files are split
     must not depend on the number of cores."""
     return {
@@ -49,7 +49,10 @@ def settings(partitions: int, split: int, chosen: bool) -> dict[str, str]:
         "spark.sql.files.minPartitionNum": "1",
         "spark.sql.files.openCostInBytes": "0",
         "spark.sql.shuffle.partitions": str(partitions),
-        "spark.sql.adaptive.coalescePartitions.enabled": "false" if chosen else "true",
+        # Adaptive plans run a job for each shuffle; the number of partitions follows from the data anyway.
+        "spark.sql.adaptive.enabled": "false",
+        # Each broadcast is a job too; what is worth one is broadcast by name.
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
         "spark.sql.session.timeZone": "UTC",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from neardup.config.config import Config
@@ -25,12 +26,13 @@ from neardup.spark.clusters import (
 )
 from neardup.spark.documents import RunDocuments, check_config, partitions_for
 from neardup.spark.findings import FindingsOfRun
-from neardup.spark.inputs import Input
+from neardup.spark.inputs import SparkInput
 from neardup.spark.pairs import bundled, neighbours, pairs_of
 from neardup.spark.protect import unheld
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
-from neardup.spark.storage import Facts, Folder, as_frame
+from neardup.spark.small import DECISIONS, SMALL, SmallRun, is_small
+from neardup.spark.storage import Facts, Folder, as_frame, write_counted
 from neardup.spark.verify import Check, cells_for, ends_of, verified
 from neardup.spark.worker import TEXTS, texts_of
 from neardup.version import __version__
@@ -47,41 +49,45 @@ class Stages:
 
     `run` is a folder that driver and workers can read and write. `partitions` is the number of partitions of a shuffle;
     by default it follows the size of the data. The driver decides on up to `finish` pairs and documents natively
-    (about 100 bytes each); if there are more, Spark makes clusters in at most `rounds` rounds first.
+    (about 100 bytes each); if there are more, Spark makes clusters in at most `rounds` rounds first. Of a run with at
+    most `small` bytes of text, workers only read; the driver finds and decides by the local pipeline, in a few jobs.
     """
 
     def __init__(
         self,
         spark: SparkSession,
-        source: Input,
+        source: SparkInput,
         config: Config | None,
         run: str,
         *,
         partitions: int | None = None,
         finish: int = 8_000_000,
         rounds: int = 100,
+        small: int = SMALL,
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.config, self.source = config or Config(), source
+        self.config.check_words("Spark")
         check_config(self.config)
         if partitions is not None and partitions < 1:
             raise ConfigError(f"partitions={partitions}: 1 or more")
-        if finish < 0 or rounds < 1:
-            raise ConfigError("finish is 0 or more, rounds 1 or more")
-        self.finish, self.rounds, self.progress = finish, rounds, progress or Progress()
+        if finish < 0 or rounds < 1 or small < 0:
+            raise ConfigError("finish and small are 0 or more, rounds 1 or more")
+        self.finish, self.rounds, self.small, self.progress = finish, rounds, small, progress or Progress()
         cores = spark.sparkContext.defaultParallelism
         chosen = partitions or max(cores, partitions_for(source.size))
         split = min(_LARGEST_PART, max(_SMALLEST_PART, math.ceil(source.size / chosen)))
         folder = Folder(spark, run)
         identity = {**source.identity(), "config": self.config.to_plain(), "version": __version__}
         split = folder.claim(identity, split, overwrite)
-        self.session = own_session(spark, settings(chosen, split, partitions is not None))
+        self.session = own_session(spark, settings(chosen, split))
         self.folder = Folder(self.session, run)
         self.folder.lease, self.folder.claimed = folder.lease, folder.claimed
         self.documents = RunDocuments(
-            self.session, source, self.config, self.folder, chosen, partitions is not None
-        )
+            self.session, source, self.config, self.folder, chosen, partitions is not None,
+            keeps_texts=0 < source.size <= small,
+        )  # fmt: skip
         self._candidates = CandidateStages(self.documents)
 
     def fingerprints(self) -> DataFrame:
@@ -89,7 +95,7 @@ class Stages:
 
         def make() -> DataFrame:
             self.documents.facts  # noqa: B018  (makes the stage, unless it is stored)
-            self.documents.check_preferred()
+            self.documents.check_policy()
             return self.documents.frame
 
         return self._run("fingerprints", make)
@@ -134,7 +140,8 @@ class Stages:
     def decisions(self) -> DataFrame:
         """Every document except those of a reference: id, kept, the ids of its cluster and keeper, and the similarity
         to the keeper."""
-        self.clusters()
+        if not self.folder.done("decisions") and not self._is_small():
+            self.clusters()
         found = self._run("decisions", lambda: self._stage(self._decisions, "decisions"))
         self.folder.lease.release()  # everything is written; callers only read from here on
         return found
@@ -144,6 +151,10 @@ class Stages:
     ) -> Findings:
         """Write what was found to a findings folder of the driver's machine, as a local scan does. `columns` are the
         names given for text, id and format, `against` those of the corpora compared with."""
+        if self._is_small():
+            found = self._run("findings", lambda: self._small.write(folder, columns, against))
+            self.folder.lease.release()
+            return found
         self.pairs()
         exact, near = self.folder.read("exact"), self._candidates.method is not None
         short = self._candidates.short_pairs() if near and self._candidates.short else {}
@@ -152,7 +163,8 @@ class Stages:
             "candidates": sum(stage["candidates"] for stage in self._verified_facts()),
             **{name: made.get(name, 0) + short.get(name, 0) for name in ("capped", "skipped", "implied")},
         }
-        of_run = FindingsOfRun(self.documents, exact, self.pairs_so_far(), counts)
+        search = self._candidates.report() if near else None
+        of_run = FindingsOfRun(self.documents, exact, self.pairs_so_far(), counts, search)
         found = self._run("collect", lambda: of_run.write(folder, columns, against, self.progress))
         self.folder.lease.release()
         return found
@@ -174,18 +186,24 @@ class Stages:
         return self.folder.read(name)
 
     def _check(
-        self, name: str, pairs: DataFrame, sets: DataFrame | None = None, *, exactly: bool = False
+        self,
+        name: str,
+        pairs: DataFrame,
+        count: int | None,
+        sets: DataFrame | None = None,
+        *,
+        exactly: bool = False,
     ) -> DataFrame:
-        """The candidates (NEIGHBOURS) that are similar enough. Unless `sets` are given, the features of all documents
-        in them are made here."""
+        """The candidates (NEIGHBOURS) that are similar enough; `count` says how many they are, if it is known. Unless
+        `sets` are given, the features of all documents in them are made here."""
         short = self._candidates.short
-        cells = cells_for(pairs, self.documents.facts, self.documents.partitions)
+        cells = cells_for(pairs, count, self.documents.facts, self.documents.partitions)
         ends = ends_of(pairs, cells)
         if (short is not None and not exactly) or self.config.filters.length:
             ends = ends.join(self._candidates.units.select("row", "tokens"), "row")
         else:
             ends = ends.withColumn("tokens", F.lit(0).cast("long"))
-        ends = self._saved(f"{name}-ends", ends)
+        ends, many = self._saved_and_counted(f"{name}-ends", ends)
         if sets is None:
             rows = ends.select("row")
             if self.documents.rows_are_places:
@@ -194,20 +212,21 @@ class Stages:
                 rows = rows.join(self._candidates.units.select("row", "place"), "row")
             sets = self._candidates.sets(rows)
         # `ends` is much smaller than the features, so it is broadcast while it fits.
-        ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
+        ends = F.broadcast(ends) if many <= _BROADCAST else ends
         check = Check(self.config, short, exactly)
         return verified(pairs, sets, ends, cells, check, self.documents.partitions)
 
     def _verified(self) -> Facts:
         def make() -> DataFrame:
-            found = self._check("verified", self.folder.read("candidates"))
+            count = self._candidates.candidates()["pairs"]
+            found = self._check("verified", self.folder.read("candidates"), count)
             if self._candidates.short is not None:
-                sets = self.folder.read("short-sets")
-                exact = self._check("short", self.folder.read("short"), sets, exactly=True)
+                sets, count = self.folder.read("short-sets"), self._candidates.short_pairs()["pairs"]
+                exact = self._check("short", self.folder.read("short"), count, sets, exactly=True)
                 found = found.unionByName(exact)
             return found
 
-        return self.folder.stage("verified", make, _compared_facts)
+        return self.folder.stage("verified", make, _compared())
 
     def _implied(self) -> Facts:
         """Of many documents with equal fingerprints only the head was compared: its keeper is compared with the
@@ -225,12 +244,13 @@ class Stages:
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
             documents, bundles = self.documents, bundled(pairs, self._candidates.parts)
-            return self._check("implied", neighbours(bundles, documents.partitions, documents.reference))
+            made = neighbours(bundles, documents.partitions, documents.reference)
+            return self._check("implied", made, None)
 
-        return self.folder.stage("implied", make, _compared_facts)
+        return self.folder.stage("implied", make, _compared())
 
     def _clusters(self) -> Facts:
-        return self.folder.stage("clusters", lambda: self._decided(self._unheld(), self.config), _counted)
+        return self.folder.stage("clusters", lambda: self._decided(self._unheld(), self.config))
 
     def _unheld(self) -> DataFrame:
         """The pairs that count: similar enough, and held by no guard."""
@@ -330,12 +350,24 @@ class Stages:
 
     def _saved(self, name: str, rows: DataFrame) -> DataFrame:
         """The rows, stored, so that the next round's plan does not compute them again."""
+        return self._saved_and_counted(name, rows)[0]
+
+    def _saved_and_counted(self, name: str, rows: DataFrame) -> tuple[DataFrame, int]:
         path, schema = f"{self.folder.path}/rounds/{name}", rows.schema
-        rows.write.mode("overwrite").parquet(path)
-        return self.session.read.schema(schema).parquet(path)
+        counted = write_counted(rows, path, {"rows": F.count("*")}, "overwrite")
+        return self.session.read.schema(schema).parquet(path), counted["rows"]
+
+    def _is_small(self) -> bool:
+        return self._run("read", lambda: is_small(self.documents.facts, self.small))
+
+    @cached_property
+    def _small(self) -> SmallRun:
+        return SmallRun(self.documents, self.progress)
 
     def _decisions(self) -> Facts:
         def make() -> DataFrame:
+            if self._is_small():
+                return as_frame(self.session, self._small.decisions(), DECISIONS)
             every = self.documents.frame.select("row", "id", "filtered")
             names = every.select("row", "id")
             every = every.where(F.col("row") >= self.documents.reference)
@@ -352,17 +384,16 @@ class Stages:
                 F.coalesce("similarity", F.lit(1.0)).alias("similarity"),
             )  # fmt: skip
 
-        return self.folder.stage("decisions", make, lambda rows: {"dropped": rows.where("not kept").count()})
+        return self.folder.stage("decisions", make, _dropped())
 
 
 def _pairs(rows: DataFrame) -> DataFrame:
     return rows.where("left is not null").select("left", "right", "similarity")
 
 
-def _counted(rows: DataFrame) -> Facts:
-    return {"documents": rows.count()}
+def _compared() -> dict[str, Column]:
+    return {"pairs": F.count("left"), "candidates": F.sum("compared")}
 
 
-def _compared_facts(rows: DataFrame) -> Facts:
-    counts = rows.agg(F.count("left"), F.sum("compared")).collect()[0]
-    return {"pairs": int(counts[0]), "candidates": int(counts[1] or 0)}
+def _dropped() -> dict[str, Column]:
+    return {"dropped": F.count(F.when(~F.col("kept"), True))}

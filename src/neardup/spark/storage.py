@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import types as T
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.spark.lease import Lease
 from neardup.storage.checked_json import checked_json, parse_checked
 
-__all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
+__all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path", "write_counted"]
 
 MARK = "run.json"
-LAYOUT = 5  # version of the columns and marks of the stages; a run with another one is not read
+LAYOUT = 7  # version of the columns and marks of the stages; a run with another one is not read
 _WRITTEN = re.compile(
     r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )  # a file that Spark wrote; the group names the write job
@@ -236,9 +236,14 @@ class Folder:
         return "".join(found)
 
     def stage(
-        self, name: str, make: Callable[[], DataFrame], facts_of: Callable[[DataFrame], Facts]
+        self,
+        name: str,
+        make: Callable[[], DataFrame],
+        counts: Mapping[str, Column] | None = None,
+        facts_of: Callable[[], Facts] | None = None,
     ) -> Facts:
-        """The facts of a stage, which is made now unless it is stored. Its mark is written last, so a rerun continues
+        """The facts of a stage, which is made now unless it is stored: `counts` are numbers that the job which writes
+        it counts on the way, `facts_of` gives others once it is written. Its mark is written last, so a rerun continues
         after the last complete stage on any filesystem, also where renaming a folder copies it."""
         mark = f"{name}.json"
         if name not in self._facts and self.exists(mark):
@@ -248,11 +253,11 @@ class Folder:
             self.remove(name)
             made = make()
             schema = made.schema.json()
-            made.write.parquet(f"{self.path}/{name}")
+            counted = write_counted(made, f"{self.path}/{name}", counts)
             known = {"schema": schema, "job": self._write_job(name)}
             self._facts[name] = known
             try:
-                facts = {**facts_of(self.read(name)), **known}
+                facts = {**counted, **(facts_of() if facts_of else {}), **known}
                 self.check()
                 self.write_json(mark, facts)
             except BaseException:
@@ -274,6 +279,21 @@ class Folder:
         job = self._facts[name]["job"]
         only = {"pathGlobFilter": f"part-*{job}*"} if job else {}
         return self.spark.read.schema(schema).options(**only).parquet(f"{self.path}/{name}")
+
+
+def write_counted(
+    rows: DataFrame, path: str, counts: Mapping[str, Column] | None, mode: str = "error"
+) -> Facts:
+    """Write rows as Parquet, and count them in the same job. Numbers that have no rows to count are 0."""
+    if not counts:
+        rows.write.mode(mode).parquet(path)
+        return {}
+    seen = Observation()
+    rows.observe(seen, *(column.alias(name) for name, column in counts.items())).write.mode(mode).parquet(
+        path
+    )
+    found = seen.get
+    return {name: int(found.get(name) or 0) for name in counts}
 
 
 def _write(stream: Any, data: bytes) -> None:

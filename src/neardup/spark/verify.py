@@ -2,7 +2,7 @@
 
 Pairs with one label are verified in one cell, so the features of a document are sent once or a few times. A label with
 very many pairs is split over a grid: each row is hashed to one of `side` numbers, and the two numbers of a pair name
-its cell. So the features of a document are sent to at most `side` cells, whatever the number of its pairs, and the
+its cell. So the features of a document are sent to at most `side` cells, for any number of its pairs, and the
 features of a cell fit into memory.
 """
 
@@ -31,7 +31,7 @@ __all__ = ["VERIFIED", "Cells", "Check", "cells_for", "ends_of", "verified"]
 
 VERIFIED = "left bigint, right bigint, similarity double, compared bigint"
 _CELL = 64 << 20  # bytes of features in one cell
-_ROOM = 64 << 20  # bytes of features compared at a time, at the least a cell's
+_ROOM = 64 << 20  # bytes of features compared at a time; at least those of one cell
 _SET, _PAIR = 0, 1
 Longs = NDArray[np.int64]
 
@@ -201,17 +201,18 @@ def _numbers(table: pa.Table, name: str) -> Longs:
     return np.asarray(table.column(name).to_numpy(), np.int64)
 
 
-def cells_for(pairs: DataFrame, facts: Facts, partitions: int) -> Cells:
-    """Cells whose features fit into memory, even if many pairs (NEIGHBOURS) have one label; `facts` are those of the
-    documents."""
+def cells_for(pairs: DataFrame, count: int | None, facts: Facts, partitions: int) -> Cells:
+    """Cells whose features fit into memory, even if many pairs (NEIGHBOURS) have one label; `count` is the number of
+    all pairs, if it is known, and `facts` are those of the documents."""
     mean = 8 * max(1.0, facts["tokens"] / max(1, facts["documents"]))
-    many = F.sum(F.octet_length("lefts") / 8).cast("long")
-    labels = pairs.groupBy("label").agg(many.alias("many")).where(F.col("many") > int(_CELL / mean / 2))
-    crowded = labels.toArrow()
-    spread = sum(crowded.column("many").to_pylist())
+    most, spread, crowded = int(_CELL / mean / 2), 0, np.empty(0, np.int64)
+    if count is None or count > most:
+        many = F.sum(F.octet_length("lefts") / 8).cast("long")
+        labels = pairs.groupBy("label").agg(many.alias("many")).where(F.col("many") > most).toArrow()
+        spread, crowded = sum(labels.column("many").to_pylist()), np.sort(labels.column("label").to_numpy())
     side = math.ceil(2 * mean * min(facts["documents"], 2 * spread) / _CELL)
-    count = max(4 * partitions, math.ceil(4 * mean * facts["documents"] / _CELL))
-    return Cells(count, max(2, side), np.sort(crowded.column("label").to_numpy()))
+    cells = max(4 * partitions, math.ceil(4 * mean * facts["documents"] / _CELL))
+    return Cells(cells, max(2, side), crowded)
 
 
 def ends_of(pairs: DataFrame, cells: Cells) -> DataFrame:

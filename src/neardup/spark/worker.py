@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +14,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.compare.verify import Cosine
 from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.features.features import Features
@@ -22,6 +24,7 @@ from neardup.pipeline.fit import Prepared, needs_corpus
 from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
+from neardup.readers.account import page_reason
 from neardup.search.interface import Method, PrintColumns
 from neardup.spark.pieces import MADE, Pieces, PlaceSet, ReadRecipe, split_of
 
@@ -44,7 +47,7 @@ __all__ = [
     "texts_of",
 ]
 
-DOCUMENT, REJECT, PIECE = 0, 1, 2
+DOCUMENT, REJECT, PIECE, TALLY = 0, 1, 2, 3
 READ = (
     "kind tinyint, file int, start bigint, line bigint, id string, d0 bigint, d1 bigint, empty boolean, "
     "filtered tinyint, tokens bigint, size bigint, source string, score double, equal_key array<bigint>, "
@@ -54,7 +57,7 @@ PRINTS = "place bigint, equal_key array<bigint>, keys array<bigint>"
 SETS = "place bigint, hashes binary, weights binary, language string"
 FREQUENCIES = "hash bigint, count bigint"
 TEXTS = "place bigint, text binary"
-WORDS = "place bigint, words binary"
+WORDS = "place bigint, words binary, text binary"
 DIGESTS = "place bigint, d0 bigint, d1 bigint"
 
 _LONGS = pa.list_(pa.int64())
@@ -103,14 +106,15 @@ class Fingerprint:
     def __call__(self, batches: Batches) -> Batches:
         config = self.config
         sharder = Sharder(config, Prepared.untaught(config), size=_SHARD)
-        pieces = Pieces(self.recipe)
+        pieces, tally = Pieces(self.recipe), _Tally()
         for shard in sharder.stream(pieces.incoming(batches)):
             assert isinstance(shard, MemoryShard)
+            tally.add(shard)
             yield self._rows(shard, config)
             if rejects := pieces.rejects() + _failed(shard):
-                yield _rejected(rejects)
+                yield tally.rejected(rejects)
         if rejects := pieces.rejects():
-            yield _rejected(rejects)
+            yield tally.rejected(rejects)
         counted = pieces.counted
         yield _batch(
             len(counted),
@@ -118,7 +122,10 @@ class Fingerprint:
             file=[piece.file for piece in counted],
             start=[piece.start for piece in counted],
             line=[piece.lines for piece in counted],
+            d0=[piece.checksum for piece in counted],
         )
+        file = min(self.recipe.files.values(), default=0)  # all files of a recipe are inputs, or none is
+        yield _batch(1, kind=np.full(1, TALLY, np.int8), file=[file], detail=[tally.to_json(pieces)])
 
     def _rows(self, shard: MemoryShard, config: Config) -> pa.RecordBatch:
         rows = np.arange(shard.count)
@@ -148,8 +155,43 @@ class Fingerprint:
         return _batch(shard.count, **columns)
 
 
+class _Tally:
+    """What a task counts of all that it read, so that no job has to count it later."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.shortest: int | None = None
+
+    def add(self, shard: MemoryShard) -> None:
+        empty, filtered = shard.column("empty") != 0, shard.column("filtered") != 0
+        tokens, taking = shard.column("tokens"), ~(empty | filtered)
+        self.counts.update(
+            documents=shard.count,
+            empty=int(empty.sum()),
+            filtered=int(filtered.sum()),
+            out=int((~taking).sum()),
+            tokens=int(tokens.sum()),
+            bytes=int(shard.column("sizes").sum()),
+        )
+        if taking.any():
+            least = int(tokens[taking].min())
+            self.shortest = least if self.shortest is None else min(self.shortest, least)
+
+    def rejected(self, found: list[tuple[str, int | None, str, str, str]]) -> pa.RecordBatch:
+        self.reasons.update(reason for _, _, reason, _, _ in found)
+        return _rejected(found)
+
+    def to_json(self, pieces: Pieces) -> str:
+        """With how often values that are no texts were read as texts, and the rows that were passed over."""
+        others = {"notes": pieces.terms.account.notes, "passed_over": pieces.sink.skipped}
+        return json.dumps(
+            {"counts": self.counts, "shortest": self.shortest, "rejected": self.reasons, **others}
+        )
+
+
 def _failed(shard: MemoryShard) -> list[tuple[str, int | None, str, str, str]]:
-    return [(f, row, f"HTML: {why.partition(':')[0]}", why, "") for f, row, why in shard.failures]
+    return [(f, row, page_reason(why), why, "") for f, row, why in shard.failures]
 
 
 def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
@@ -259,7 +301,7 @@ def feature_sets(config: Config, learnt: Any, languages: bool) -> Callable[[Text
 
     def work(texts: Texts) -> Batches:
         prepared = prepared_with(config, learnt)
-        weighted = isinstance(config.verify, Cosine)
+        weighted = config.verify.weighted
         for places, column, held in texts:
             found = prepared.compared.extract(column)
             names = languages_of(_bytes(held)) if languages else None
@@ -289,12 +331,15 @@ def digests_of(config: Config) -> Callable[[Texts], Batches]:
 
 
 def words_of(config: Config) -> Callable[[Texts], Batches]:
-    """Cryptographic digests of the words, to check whether documents with the same digest are equal."""
+    """Cryptographic digests of the words, to check whether documents with the same digest are equal, and of the
+    texts."""
 
     def work(texts: Texts) -> Batches:
-        for places, column, _ in texts:
+        for places, column, held in texts:
             words = pa.array(word_digests(column, config.features), pa.binary())
-            yield pa.record_batch([pa.array(places), words], ["place", "words"])
+            whole = [hashlib.blake2b(text, digest_size=32).digest() for text in _bytes(held)]
+            columns = [pa.array(places), words, pa.array(whole, pa.binary())]
+            yield pa.record_batch(columns, ["place", "words", "text"])
 
     return work
 

@@ -11,6 +11,7 @@ import re
 import secrets
 import shutil
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
@@ -25,7 +26,7 @@ try:
 except ImportError:  # not a POSIX system: nothing is locked, and nothing is swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["AtomicFile", "hidden_name", "locked_folder", "sweep", "sync_folder", "write_at"]
+__all__ = ["AtomicFile", "CommitOnExit", "hidden_name", "locked_folder", "sweep", "sync_folder", "write_at"]
 
 _LONGEST = 200  # bytes of a name that a hidden name repeats; file systems allow 255 in all
 _SECOND = re.compile(r"[0-9a-f]{12}\.tmp")
@@ -104,7 +105,33 @@ def write_at(handle: int, data: bytes | memoryview, at: int) -> None:
         left, at = left[done:], at + done
 
 
-class AtomicFile:
+class CommitOnExit(ABC):
+    """A file whose `with` block commits it at the end, and discards it after an error."""
+
+    file: BinaryIO
+
+    @abstractmethod
+    def commit(self) -> None: ...
+
+    @abstractmethod
+    def discard(self) -> None: ...
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.file.write(data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.commit()
+        else:
+            self.discard()
+
+
+class AtomicFile(CommitOnExit):
     """A new file under a hidden name beside its target, renamed by `commit`, removed by `discard`.
 
     A file that is not `durable` is not synced: it survives the death of the process, not a power failure. Only the
@@ -147,9 +174,6 @@ class AtomicFile:
             with suppress(OSError):
                 os.fchown(handle, old.st_uid, old.st_gid)
             os.fchmod(handle, stat.S_IMODE(old.st_mode))
-
-    def write(self, data: bytes | memoryview) -> None:
-        self.file.write(data)
 
     def write_all(self, parts: Sequence[memoryview]) -> None:
         """Many pieces, in few calls and without gathering them in memory."""
@@ -202,14 +226,3 @@ class AtomicFile:
             with suppress(OSError):  # on a full disk the buffer cannot be written; it is not needed any more
                 self.file.close()
             self._hidden.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.commit()
-        else:
-            self.discard()

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError
+from neardup.values.distinct import distinct
 from neardup.values.posix import require
 from neardup.values.threads import check_threads
 
@@ -217,10 +218,19 @@ class ColumnFile:
         _, column = self._column(name)
         return self._bytes[column.start : column.start + column.length]
 
+    def check_spans(self, name: str, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+        """Check the blocks of a column of whole blocks of BLOCK bytes in which these spans are."""
+        blocks = np.zeros(-(-self.length(name) // BLOCK) + 1, np.int64)
+        # How many spans begin in or before each block, less those that ended before it: above 0, it is needed.
+        filled = ends > begins
+        np.add.at(blocks, begins[filled] // BLOCK, 1)
+        np.add.at(blocks, (ends[filled] - 1) // BLOCK + 1, -1)
+        self.check(name, np.flatnonzero(np.cumsum(blocks[:-1])))
+
     def check(self, name: str, blocks: Iterable[int] | NDArray[np.int64], threads: int = 1) -> None:
         """FormatError unless the checksums of these blocks are right; each block is checked only once."""
         index, column = self._column(name)
-        which = np.unique(np.asarray(blocks, dtype=np.int64))
+        which = distinct(np.asarray(blocks, dtype=np.int64))
         which, threads = which[~self._checked[index][which]], check_threads(threads)
         if not len(which):
             return

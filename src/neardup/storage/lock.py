@@ -28,16 +28,21 @@ class FileLock:
 
     If another process holds the lock, this waits, or raises the error that `refused` makes from the note of that
     process.
-    OSError on a filesystem without locks.
+    OSError on a filesystem without locks. A user who may read the file can hold the lock: by default only the owner.
     """
 
     def __init__(
-        self, path: Path, refused: Callable[[bytes], NeardupError] | None = None, note: bytes | None = None
+        self,
+        path: Path,
+        refused: Callable[[bytes], NeardupError] | None = None,
+        note: bytes | None = None,
+        *,
+        mode: int = 0o600,
     ) -> None:
         if fcntl is None:
             raise unsupported("one writer at a time", "POSIX file locks (Python's module fcntl)")
         self._path = path
-        self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
             fcntl.flock(self.handle, fcntl.LOCK_EX if refused is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -15,11 +15,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, cast
 
 from neardup.errors import ConfigError, DataError
-from neardup.storage.atomic_file import AtomicFile, sweep
+from neardup.storage.atomic_file import AtomicFile, CommitOnExit, sweep
 
 __all__ = [
     "STANDARD_OUTPUT",
@@ -38,16 +37,13 @@ Place = str | PathLike[str]
 _LINKS = 40  # as many as the system follows
 
 
-class StreamOutput:
+class StreamOutput(CommitOnExit):
     """Standard output or a special file: what is written is there at once, and nothing is removed or replaced."""
 
     def __init__(self, path: Path, handle: int) -> None:
         self.path = path
-        self._raw = _Counted(open(handle, "wb", buffering=0), path)  # noqa: SIM115
+        self._raw = _CountedOutput(open(handle, "wb", buffering=0), path)  # noqa: SIM115
         self.file: BinaryIO = cast(BinaryIO, io.BufferedWriter(self._raw, 1 << 16))
-
-    def write(self, data: bytes | memoryview) -> None:
-        self.file.write(data)
 
     def commit(self) -> None:
         """Write what is still in the buffer, and close; a second call does nothing."""
@@ -61,19 +57,8 @@ class StreamOutput:
         """Close; what was written already cannot be taken back."""
         self._raw.end()
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.commit()
-        else:
-            self.discard()
-
-
-class _Counted(io.RawIOBase):
+class _CountedOutput(io.RawIOBase):
     """A stream that knows how much was written to it: Parquet needs that, and pipes do not count."""
 
     def __init__(self, file: io.RawIOBase, path: Path) -> None:
@@ -177,7 +162,7 @@ def check_output_file(path: Place, *, overwrite: bool = True) -> None:
     if not overwrite:
         raise ConfigError(
             f"{path}: exists already; name another file, or add --overwrite to replace it (in Python overwrite=True)"
-        )
+        ).with_options("--overwrite")
 
 
 def check_outputs(outputs: Mapping[str, Place], inputs: Iterable[Place] = ()) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from neardup.errors import ConfigError
+from neardup.values.checks import check_fields
 
 __all__ = ["DEFAULT_SEED", "Seed"]
 
@@ -20,6 +21,9 @@ class Seed:
 
     Schemes contain only the `identifier`: the number itself for a public seed, a one-way digest for a secret one.
 
+    value   the seed as a number, 0 to 2**64 - 1
+    secret  whether it must not be shown
+
     >>> import neardup as nd
     >>> print(nd.Seed(7).identifier)
     0000000000000007
@@ -29,6 +33,7 @@ class Seed:
     secret: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 0 <= self.value < 1 << 64:
             raise ConfigError("a seed is a whole number from 0 to 2**64 - 1")
 

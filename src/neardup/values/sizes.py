@@ -6,6 +6,7 @@ import re
 from math import isfinite
 
 from neardup.errors import ConfigError
+from neardup.values.wording import counted
 
 __all__ = ["parse_size", "size_text"]
 
@@ -35,6 +36,6 @@ def size_text(count: int) -> str:
     size = float(count)
     for unit in ("bytes", "KB", "MB", "GB"):
         if size < 1000:
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+            return counted(int(size), "byte") if unit == "bytes" else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} TB"

@@ -1,5 +1,5 @@
 """Web pages: extracts their text, with parsers in processes that can be killed."""
 
-from neardup.web.html import Extracted, Failure, HtmlExtractor
+from neardup.values.lazy_names import lazily
 
-__all__ = ["Extracted", "Failure", "HtmlExtractor"]
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

@@ -16,15 +16,34 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any, BinaryIO
 
-__all__ = ["ERROR", "MEMORY", "OK", "REQUEST", "RESPONSE", "WHOLE", "WholePage", "decode", "main", "reader"]
+__all__ = [
+    "ERROR",
+    "HIGHLIGHTS",
+    "MEMORY",
+    "OK",
+    "REQUEST",
+    "RESPONSE",
+    "SECOND",
+    "WHOLE",
+    "SecondOpinion",
+    "WholePage",
+    "decode",
+    "main",
+    "reader",
+]
 
 REQUEST = Struct(
     "<?HQ"
 )  # whether the page is bytes of unknown charset, length of the charset hint, of the page
-RESPONSE = Struct("<BQQ")  # status, length of the text or of the error message, length of the title
-OK, ERROR, MEMORY, WHOLE = range(4)  # WHOLE: a text, of the whole page because its main content is too little
+RESPONSE = Struct(
+    "<BQQQ"
+)  # status, length of the text or of the error message, of the title, of the highlights
+# WHOLE: a text, of the whole page because its main content is too little; SECOND: of trafilatura for the same reason
+OK, ERROR, MEMORY, WHOLE, SECOND = range(5)
 
-Reader = Callable[[str], tuple[str, str]]
+HIGHLIGHTS = "+highlights"  # behind a method: also the words that a page sets apart, a line for each kind
+
+Reader = Callable[[str], tuple[str, ...]]
 LEAST_MAIN = 0.3  # of a page's words; what holds less is not its main content
 
 # The parent kills a worker at the limit; the worker's alarm is for the case that the parent has died.
@@ -78,10 +97,19 @@ def decode(page: bytes, hint: str = "") -> str:
 
 def reader(method: str) -> Reader:
     """The function that turns a page into its text and title; loads the parser that it needs."""
+    bare = method.removesuffix(HIGHLIGHTS)
+    return _text_reader(method) if bare == method else _with_highlights(_text_reader(bare), bare)
+
+
+def _text_reader(method: str) -> Reader:
     if method == "none":
         return lambda page: (page, "")
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.html import HTMLTree, NodeType
+
+    second: Any = None
+    if method == "second-opinion":
+        from trafilatura import extract as second
 
     def main_content(page: str) -> tuple[str, str]:
         tree = HTMLTree.parse(page)
@@ -91,6 +119,10 @@ def reader(method: str) -> Reader:
             for only in (True, False)
         )
         if len(text.split()) < LEAST_MAIN * len(every.split()):
+            if second is not None:
+                other = second(page, include_comments=False) or ""
+                if len(other.split()) >= LEAST_MAIN * len(every.split()):
+                    return SecondOpinion(other), tree.title or ""
             return WholePage(_lines(tree.body, NodeType.TEXT, NodeType.ELEMENT)), tree.title or ""
         return text, tree.title or ""
 
@@ -116,7 +148,7 @@ def reader(method: str) -> Reader:
     structure = {"tags": tags, "anchors": anchors, "links": links}
     if method in structure:
         return structure[method]
-    if method == "main":
+    if method in ("main", "second-opinion"):
         return main_content
     if method == "whole":
         return whole_page
@@ -128,8 +160,36 @@ def reader(method: str) -> Reader:
     return article
 
 
+def _with_highlights(read: Reader, method: str) -> Reader:
+    """A reader of "main" or "whole" that gives a third text: the words that the page sets apart."""
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import NodeType
+
+    from neardup.web.highlights import marked
+
+    def highlighted(page: str) -> tuple[str, ...]:
+        text, title, *_ = read(page)
+
+        def again(tree: Any) -> str:
+            _without_drawings(tree.body)
+            if method == "whole" or isinstance(text, WholePage):
+                return _lines(tree.body, NodeType.TEXT, NodeType.ELEMENT)
+            plain: str = extract_plain_text(
+                tree, main_content=True, list_bullets=False, links=False, alt_texts=False
+            )
+            return plain
+
+        return text, title, "\n".join(marked(page, text, again))
+
+    return highlighted
+
+
 class WholePage(str):
     """The text of a whole page where main content was asked for."""
+
+
+class SecondOpinion(str):
+    """The main content by trafilatura, because the other extractor found too little."""
 
 
 def _without_drawings(body: Any) -> None:
@@ -147,7 +207,7 @@ def _lines(body: Any, text: Any, element: Any) -> str:
     """All text of the body without scripts, styles and noscript; a space for each tag, a line for each block."""
     if body is None:
         return ""
-    # Removed, not destroyed: such an element may be inside another one, whose node must stay valid.
+    # Removed, not destroyed: such an element may be inside another one, whose node must remain valid.
     for unseen in body.query_selector_all("script,style,noscript"):
         unseen.parent.remove_child(unseen)
     lines: list[list[str]] = [[]]
@@ -177,26 +237,27 @@ def _limit_memory(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, bytes, bytes]:
+def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, list[bytes]]:
     try:
-        text, title = read(decode(page, hint) if unknown else page.decode("utf-8", "replace"))
-        status = WHOLE if isinstance(text, WholePage) else OK
-        return status, text.encode("utf-8", "replace"), " ".join(title.split()).encode("utf-8", "replace")
+        text, title, *marks = read(decode(page, hint) if unknown else page.decode("utf-8", "replace"))
+        status = WHOLE if isinstance(text, WholePage) else SECOND if isinstance(text, SecondOpinion) else OK
+        parts = (text, " ".join(title.split()), *marks)
+        return status, [part.encode("utf-8", "replace") for part in parts]
     except MemoryError:
-        return MEMORY, b"", b""
+        return MEMORY, []
     except Exception as error:
         # HTML cannot be malformed: the parser fails only if there is no memory.
         if "Failed to parse HTML document" in str(error):
-            return MEMORY, b"", b""
+            return MEMORY, []
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        return ERROR, reason.encode("utf-8", "replace"), b""
+        return ERROR, [reason.encode("utf-8", "replace")]
 
 
 def main(method: str, seconds: float, memory: int, source: BinaryIO, target: BinaryIO) -> None:
     """Answer requests until the input ends. Before the first request, report once whether the worker is ready."""
 
-    def respond(status: int, text: bytes = b"", title: bytes = b"") -> None:
-        target.writelines((RESPONSE.pack(status, len(text), len(title)), text, title))
+    def respond(status: int, text: bytes = b"", title: bytes = b"", marks: bytes = b"") -> None:
+        target.writelines((RESPONSE.pack(status, len(text), len(title), len(marks)), text, title, marks))
         target.flush()
 
     try:
@@ -218,7 +279,7 @@ def main(method: str, seconds: float, memory: int, source: BinaryIO, target: Bin
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
         answer = _answer(page, unknown, hint, read)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        respond(*answer)
+        respond(answer[0], *answer[1])
 
 
 if __name__ == "__main__":

@@ -11,14 +11,15 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from neardup.errors import ConfigError
 from neardup.values.posix import require
-from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE, WHOLE
+from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE, SECOND, WHOLE
 
-__all__ = ["Answer", "PageRequest", "Workers"]
+__all__ = ["ExtractedPage", "PageRequest", "Workers"]
 
 START_SECONDS = 60.0  # time to start an interpreter and a parser on a busy machine
 STARTS = 3  # workers in a row that may die before they accept a page
@@ -33,14 +34,17 @@ class PageRequest(NamedTuple):
     charset: str | None
 
 
-class Answer(NamedTuple):
+class ExtractedPage(NamedTuple):
     """The result for a page: its text and title, or the reason why there are none. `whole`: the text is that of the
-    whole page, because its main content is too little."""
+    whole page, because its main content is too little; `second`: it is trafilatura's, for the same reason. `marks` are
+    the words that the page sets apart, a line for each kind, if they were asked for."""
 
     text: str | None
     title: str | None
     reason: str | None
     whole: bool = False
+    second: bool = False
+    marks: str = ""
 
 
 class Worker:
@@ -92,19 +96,21 @@ class Worker:
             self._outgoing.clear()
         return False
 
-    def read(self) -> tuple[int, str, str] | None:
-        """The status, text and title when they are complete; EOFError if the worker has died."""
+    def read(self) -> tuple[int, list[str]] | None:
+        """The status, and text, title and highlights when they are complete; EOFError if the worker has died."""
         try:
             while chunk := os.read(self.stdout, CHUNK):
                 self._incoming += chunk
                 if len(self._incoming) >= RESPONSE.size:
-                    status, text_length, title_length = RESPONSE.unpack_from(self._incoming)
-                    middle = RESPONSE.size + text_length
-                    if len(self._incoming) >= middle + title_length:
-                        text = self._incoming[RESPONSE.size : middle].decode("utf-8", "replace")
-                        title = self._incoming[middle:].decode("utf-8", "replace")
+                    status, *lengths = RESPONSE.unpack_from(self._incoming)
+                    if len(self._incoming) >= RESPONSE.size + sum(lengths):
+                        ends = list(accumulate(lengths, initial=RESPONSE.size))
+                        parts = [
+                            self._incoming[begin:end].decode("utf-8", "replace")
+                            for begin, end in pairwise(ends)
+                        ]
                         self._incoming.clear()
-                        return status, text, title
+                        return status, parts
         except BlockingIOError:
             return None
         raise EOFError
@@ -123,7 +129,7 @@ class Workers:
     """Up to `count` processes, started when they are first needed and replaced when they die.
 
     If a page takes longer than `seconds`, its worker is killed. If the worker of a page died or ran out of memory, the
-    page is tried once more in a new worker: the first worker may have been killed from outside, or its memory may have
+    page is tried again in a new worker: the first worker may have been killed from outside, or its memory may have
     been full from earlier pages. The second result counts, so it does not depend on the pages before.
     """
 
@@ -136,7 +142,7 @@ class Workers:
         self.running: list[Worker] = []
         self.owner = os.getpid()
 
-    def run(self, requests: Sequence[PageRequest]) -> Iterator[tuple[int, Answer]]:
+    def run(self, requests: Sequence[PageRequest]) -> Iterator[tuple[int, ExtractedPage]]:
         """The answer to each request with its row, in the order in which they arrive."""
         if os.getpid() != self.owner:  # after a fork the processes belong to the parent
             self.running, self.owner = [], os.getpid()
@@ -215,19 +221,19 @@ class Workers:
             if worker.deadline <= now and (worker.request is not None or not worker.ready):
                 yield worker, 0
 
-    def _heard(self, worker: Worker, events: int) -> Answer | None:
+    def _heard(self, worker: Worker, events: int) -> ExtractedPage | None:
         if not events:
-            return Answer(None, None, "timeout")
+            return ExtractedPage(None, None, "timeout")
         try:
             response = worker.read()
         except EOFError:
-            return Answer(None, None, "crashed")
+            return ExtractedPage(None, None, "crashed")
         if response is None:
             return None
-        status, text, title = response
-        if status in (OK, WHOLE):
-            return Answer(text, title or None, None, status == WHOLE)
-        return Answer(None, None, "memory" if status == MEMORY else f"error: {text}")
+        status, (text, title, marks) = response
+        if status in (OK, WHOLE, SECOND):
+            return ExtractedPage(text, title or None, None, status == WHOLE, status == SECOND, marks)
+        return ExtractedPage(None, None, "memory" if status == MEMORY else f"error: {text}")
 
     def _replace(self, worker: Worker, selector: selectors.BaseSelector) -> None:
         """End a worker; the loop starts another while there are pages for it."""
@@ -237,7 +243,7 @@ class Workers:
         self.running.remove(worker)
         worker.stop()
 
-    def _check_start(self, answer: Answer, failed: int) -> None:
+    def _check_start(self, answer: ExtractedPage, failed: int) -> None:
         if failed and (failed >= STARTS or answer.reason not in ("crashed", "memory")):
             raise ConfigError(
                 f"no worker for HTML could start ({answer.reason}); check that "

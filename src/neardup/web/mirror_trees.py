@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from neardup.web.urls.canonical import parts_of
 from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.steps import Parts
@@ -104,7 +103,7 @@ class Crawl:
         pages: list[CrawledPage | None] = []
         labels: dict[str, dict[str, int]] = {}
         for url, label in zip(contents.urls, contents.labels.tolist(), strict=True):
-            parts = parts_of(url, _AS_IT_IS)
+            parts = _AS_IT_IS.parts(url)
             page = CrawledPage.of(parts) if parts is not None else None
             pages.append(page)
             if page is not None:

@@ -15,9 +15,10 @@ from functools import cached_property
 from itertools import pairwise
 
 from neardup.errors import ConfigError
+from neardup.values.checks import checked
 from neardup.web.mirror_trees import Crawl, CrawledPage, Tree
 from neardup.web.suffixes import names_a_copy, registered_name
-from neardup.web.urls.canonical import DEFAULT, canonical_url, parts_of
+from neardup.web.urls.canonical import DEFAULT, canonical_url
 from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 
@@ -35,6 +36,13 @@ class Mirror:
     `left_pages` and `right_pages` are the numbers of known paths under each, `both` of those that exist under both,
     `matched` of those that also have the same content. `samples` are pairs of URLs that match; `missing` are URLs
     without a match.
+
+    >>> import neardup as nd
+    >>> pairs = [(f"http://a.org/{page}", f"http://b.org/{page}") for page in "pqrstu"]
+    >>> found = nd.mirrors.find_mirrors(pairs)
+    >>> mirror = found.mirrors[0]
+    >>> mirror.left_pages, mirror.both, mirror.matched
+    (6, 6, 6)
     """
 
     left: Tree
@@ -81,7 +89,17 @@ class Mirror:
 @dataclass(frozen=True)
 class MirrorGroup:
     """Trees that mirror each other, the preferred one first: on a preferred host, then on a host whose name does not
-    suggest a copy (cdn., mirror., m.), then on the largest host, then on the one with the shortest name."""
+    suggest a copy (cdn., mirror., m.), then on the largest host, then on the one with the shortest name.
+
+    trees  the trees, preferred one first
+    pages  the number of pages of each tree
+
+    >>> import neardup as nd
+    >>> pairs = [(f"http://a.org/{page}", f"http://b.org/{page}") for page in "pqrstu"]
+    >>> found = nd.mirrors.find_mirrors(pairs)
+    >>> [str(tree) for tree in found.groups[0].trees]
+    ['a.org/', 'b.org/']
+    """
 
     trees: tuple[Tree, ...]
     pages: tuple[int, ...]
@@ -93,7 +111,16 @@ class MirrorGroup:
 
 @dataclass(frozen=True)
 class SamePage:
-    """The same page on a mirror. `known` says whether the URL was given; if not, it may exist."""
+    """The same page on a mirror. `known` says whether the URL was given; if not, it may exist.
+
+    url  the address of the page on the mirror
+
+    >>> import neardup as nd
+    >>> pairs = [(f"http://a.org/{page}", f"http://b.org/{page}") for page in "pqrstu"]
+    >>> found = nd.mirrors.find_mirrors(pairs)
+    >>> found.same_page("http://a.org/p")
+    (SamePage(url='https://b.org/p', known=True),)
+    """
 
     url: str
     known: bool
@@ -101,7 +128,22 @@ class SamePage:
 
 @dataclass(frozen=True)
 class Mirrors:
-    """The result: `mirrors` match in both directions, `partial` ones in one (a tree that is part of another)."""
+    """The result: `mirrors` match in both directions, `partial` ones in one (a tree that is part of another).
+
+    groups     trees that mirror each other, joined
+    urls       the number of URLs that were read
+    pairs      the number of pairs of URLs with the same content
+    threshold  the smallest share of equal pages
+    prefer     the preferred hosts
+    crawl      the pages, by tree
+    rules      how URLs are made canonical
+
+    >>> import neardup as nd
+    >>> pairs = [(f"http://a.org/{page}", f"http://b.org/{page}") for page in "pqrstu"]
+    >>> found = nd.mirrors.find_mirrors(pairs)
+    >>> len(found.mirrors), len(found.partial), found.urls
+    (1, 0, 12)
+    """
 
     mirrors: tuple[Mirror, ...]
     partial: tuple[Mirror, ...]
@@ -126,7 +168,7 @@ class Mirrors:
 
     def _pages(self, url: str) -> list[CrawledPage]:
         """The page itself, then its copies on mirrors, and on their mirrors, by preference."""
-        parts = parts_of(url, self.rules)
+        parts = self.rules.parts(url)
         if parts is None:
             return []
         start = CrawledPage.of(parts)
@@ -157,6 +199,7 @@ class Mirrors:
         return dict(trees)
 
 
+@checked
 def find_mirrors(
     pairs: Iterable[tuple[str, str]] = (),
     urls: Iterable[str] = (),
@@ -172,6 +215,15 @@ def find_mirrors(
     `urls` are all URLs of the crawl: without them, pages without a duplicate are unknown and shares are too high.
     `threshold` is the least share of paths that must match in each direction, inclusive; trees with fewer than
     `min_pages` matches are left out. `prefer` lists hosts to be preferred in groups.
+
+    rules   how URLs are made canonical before they are compared
+    raises  ConfigError for a threshold that is out of bounds, or `min_pages` below 1
+
+    >>> import neardup as nd
+    >>> pairs = [(f"http://a.org/{page}", f"http://b.org/{page}") for page in "pqrstu"]
+    >>> found = nd.mirrors.find_mirrors(pairs)
+    >>> len(found.mirrors), found.mirrors[0].matched
+    (1, 6)
     """
     if not 0 < threshold <= 1 or min_pages < 1:
         raise ConfigError("threshold must be above 0 and at most 1, and min_pages 1 or more")

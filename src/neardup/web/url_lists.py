@@ -18,7 +18,7 @@ from neardup.readers.lines import lines
 from neardup.readers.reader import read
 from neardup.readers.sources import find_sources, format_of
 
-__all__ = ["read_pairs", "read_urls"]
+__all__ = ["numbered_lines", "read_pairs", "read_urls"]
 
 # Names of the two columns, the most likely first; without such names the first two columns are used.
 _NAMES = (
@@ -50,7 +50,7 @@ def read_pairs(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
     format = format_of(name)
     named: tuple[int, int] | None = None
     first = True
-    for number, text in _lines(name):
+    for number, text in numbered_lines(name):
         where = f"{name}, line {number}"
         if format == "jsonl" or (format is None and text.lstrip().startswith(("{", "["))):
             yield _json_pair(text, where)
@@ -82,7 +82,7 @@ def read_urls(
         name = fspath(place)
         kind = format or (format_of(name) if name != "-" else "text")
         if kind in (None, "text"):
-            for _, text in _lines(name):
+            for _, text in numbered_lines(name):
                 yield text.strip()
             continue
         reader = read(name, text=column or "url", format=format)
@@ -92,7 +92,8 @@ def read_urls(
             rejected.update(reader.rejects.counts)
 
 
-def _lines(name: str) -> Iterator[tuple[int, str]]:
+def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file, or of standard input (`-`), that are not blank, with their numbers."""
     limits = Limits()
     stream = Stream(_open(name), limits)
     with stream:

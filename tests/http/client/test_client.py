@@ -83,7 +83,7 @@ def test_with_a_key_texts_stay_here(codes):
 
 
 class Flaky:
-    """A server that answers as it is told, a connection at a time."""
+    """A server with given answers, a connection at a time."""
 
     def __init__(self, *answers: bytes) -> None:
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -147,7 +147,7 @@ def test_it_gives_up_with_a_reason():
     with Flaky(answer(422, b'{"reason": "no", "request_id": "q"}')) as server, Client(server.url) as client:
         with pytest.raises(ServiceError, match="no"):
             client.seen("text", id="a")
-        assert len(server.times) == 1  # what is wrong stays wrong
+        assert len(server.times) == 1  # a wrong request is not sent again
     with (
         Client("http://127.0.0.1:9", retry=Retry(1, 0.01, 0.02)) as client,
         pytest.raises(ServiceError) as nobody,

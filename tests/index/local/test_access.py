@@ -22,13 +22,14 @@ def modes(folder: Path) -> set[str]:
     return {f"{'d' if path.is_dir() else 'f'}{stat.S_IMODE(path.stat().st_mode):o}" for path in paths}
 
 
-@pytest.fixture(autouse=True)
-def usual_mask():
-    before = os.umask(0o022)
+@pytest.fixture(autouse=True, params=[0o022])
+def mask(request):
+    before = os.umask(request.param)
     yield
     os.umask(before)
 
 
+@pytest.mark.parametrize("mask", [0, 0o022, 0o077], indirect=True)
 def test_only_the_owner_may_read(tmp_path):
     with nd.Index(tmp_path / "some" / "i") as index:
         index.seen(TEXT, id="a")
@@ -47,7 +48,9 @@ def test_only_the_owner_may_read(tmp_path):
     files = [
         tmp_path / name for name in ("out.jsonl", "out.jsonl.key", "out.parquet", "out.parquet.key", "key")
     ]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    locks = list(tmp_path.rglob("lock"))  # who may read one can hold up the writer
+    assert len(locks) == 5
+    assert {stat.S_IMODE(path.stat().st_mode) for path in [*files, *locks]} == {0o600}
 
 
 def test_an_option_lets_others_read_and_verify_warns(tmp_path):

@@ -55,11 +55,11 @@ def test_flipped_bits_and_cut_files(whole, tmp_path):
     files = sorted((copy / "cache").iterdir())
     sizes = np.array([file.stat().st_size for file in files])
     noticed = 0
-    for round in range(PLACES):
+    for step in range(PLACES):
         file = files[rng.choice(len(files), p=sizes / sizes.sum())]
         whole_file = file.read_bytes()
         place = int(rng.integers(len(whole_file)))
-        if round % 10 == 0:
+        if step % 10 == 0:
             file.write_bytes(whole_file[:place])
         else:
             flipped = bytearray(whole_file)
@@ -68,7 +68,7 @@ def test_flipped_bits_and_cut_files(whole, tmp_path):
         with nd.Index(copy, mode="read") as index:
             noticed += bool(index.rebuilt)
             # Asking for everything takes a while: of a cut file and a flipped bit in turn; a few queries always.
-            if round % 20 in (0, 7):
+            if step % 20 in (0, 7):
                 assert answers(index, CODES) == expected
             part = rng.integers(0, len(CODES), 50)
             assert index.search_prints(CODES.take(part)) == [expected[0][row] for row in part]
@@ -117,6 +117,52 @@ def test_an_older_database_with_a_later_cache(tmp_path, eager):
         found = [[hit.id for hit in hits] for hits in index.search_prints(apart)]
         assert found == [["a"], ["b"], [], [], ["e"], ["f"]]
         assert index.verify().sound
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 4096])
+def test_recovering_what_is_left_of_a_file_is_refused_in_words(whole, tmp_path, size):
+    copy = tmp_path / "i"
+    copy.mkdir()
+    (copy / "index.sqlite").write_bytes((whole[0] / "index.sqlite").read_bytes()[:size])
+    with pytest.raises(nd.errors.FormatError, match="key file"):
+        recover_index(copy, tmp_path / "saved")
+
+
+def test_a_setting_whose_name_is_no_text_is_refused_in_words(whole, tmp_path):
+    copy = tmp_path / "i"
+    shutil.copytree(whole[0], copy)
+    with contextlib.closing(sqlite3.connect(copy / "index.sqlite")) as database:
+        database.execute("UPDATE settings SET name = x'01' WHERE name = 'identity'")
+        database.commit()
+    with pytest.raises(nd.errors.FormatError, match="recover"):
+        nd.Index(copy)
+    with pytest.raises(nd.errors.FormatError, match="key file"):
+        recover_index(copy, tmp_path / "saved")
+
+
+def test_a_lost_row_that_is_not_in_the_cache_is_no_removed_document(tmp_path):
+    with of_codes(tmp_path / "i") as index:
+        index.add_prints(["a", "b"], CODES.take(slice(0, 2)))
+    with contextlib.closing(sqlite3.connect(tmp_path / "i" / "index.sqlite")) as database:
+        database.execute("DELETE FROM documents WHERE id = 'b'")
+        database.commit()
+    with pytest.raises(nd.errors.FormatError, match="1 rows are missing"):
+        nd.Index(tmp_path / "i", mode="read")
+
+
+def test_nothing_follows_a_row_that_the_database_lost(tmp_path):
+    """The tables in memory are of the cache, and an index without texts does not read the row that it finds."""
+    code = CODES.take(slice(0, 1))
+    with of_codes(tmp_path / "i") as index:
+        index.add_prints(["a"], code)
+        index.compact()
+    with contextlib.closing(sqlite3.connect(tmp_path / "i" / "index.sqlite")) as database:
+        database.execute("DELETE FROM documents")
+        database.commit()
+    with nd.Index(tmp_path / "i") as index:
+        with pytest.raises(nd.errors.FormatError, match="recover"):
+            index.seen_prints(["b"], code)
+        assert index.stats().rows == 1
 
 
 def test_a_damaged_database_says_the_way_out(whole, tmp_path):
@@ -219,7 +265,7 @@ def texts(tmp_path):
 
 
 def test_a_database_cut_inside_its_last_page_ends(texts, tmp_path):
-    """Every call ends with words: none goes on for ever, and what is recovered is right."""
+    """Every call ends with a message: none hangs, and what is recovered is right."""
     file = texts / "index.sqlite"
     data = file.read_bytes()
     for cut in (len(data) - 4000, len(data) - 8192):

@@ -1,4 +1,4 @@
-"""A full disk: a clear error, nothing acknowledged lost, and on it goes when there is room again."""
+"""A full disk: a clear error, nothing acknowledged lost, and it continues when there is room again."""
 
 from __future__ import annotations
 

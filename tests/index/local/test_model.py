@@ -195,7 +195,7 @@ class ExactMachine(TextMachine):
 
 
 class SketchMachine(TextMachine):
-    """MinHash bands; the share of equal values stands for the similarity."""
+    """MinHash bands; the share of equal values is the estimate of the similarity."""
 
     arguments: ClassVar[dict[str, Any]] = {
         "config": nd.Config(

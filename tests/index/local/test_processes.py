@@ -149,8 +149,8 @@ def test_searches_beside_a_writer_in_one_process(tmp_path):
         threads = [threading.Thread(target=look) for _ in range(3)]
         for thread in threads:
             thread.start()
-        for round in range(60):
-            page = round % 5
+        for step in range(60):
+            page = step % 5
             index.seen([nd.Document(f"{page}a", f"page {page}"), nd.Document(f"{page}b", f"page {page}")])
             index.remove([f"{(page + 2) % 5}a", f"{(page + 2) % 5}b"])
         stop.set()
@@ -175,7 +175,7 @@ def test_nothing_acknowledged_is_lost_to_kill(tmp_path):
 
 
 def test_a_page_that_is_fetched_again_and_again_is_always_there(tmp_path):
-    """Each time a new row takes the place of the old one. A search that met the old tables and then the new database,
+    """Each time a new row takes the place of the old one. A search that used the old tables and then the new database,
     or the other way round, would find nothing, or two."""
     stop, failures, looked = threading.Event(), [], []
     with nd.Index(tmp_path / "i", nd.Config(near=False), store="none") as index:

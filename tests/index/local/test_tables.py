@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support.budgets import budget
 
 from neardup import _core
-from neardup.index.contents import pack_text, unpack_text
-from neardup.index.match import _equal_pairs
+from neardup.index.contents import pack_text, portions, unpack_text, unpacked
+from neardup.index.tables import equal_pairs
 from neardup.search.hamming.tables import Compact, design_arrays
 
 
@@ -55,7 +55,7 @@ def test_loaded_hidden_and_removed(seed, count, more):
     hidden[shown] = False
     gone = np.flatnonzero(rng.random(count + more) < 0.2)
     found.remove(gone)
-    found.hide(gone, False)  # the removed stay removed
+    found.hide(gone, False)  # removed rows remain removed
     alive[gone] = False
     if rng.random() < 0.5:
         found.compact()
@@ -94,7 +94,7 @@ def test_what_the_tables_refuse():
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=20))
 def test_pairs_that_agree_in_a_column(lines):
     keys = np.array(lines, np.uint64).reshape(-1, 2)
-    left, right = _equal_pairs(keys)
+    left, right = equal_pairs(keys)
     expected = [
         (i, j)
         for i in range(len(lines))
@@ -163,3 +163,18 @@ def test_deferred_tables_are_merged_while_others_add_remove_and_search():
     assert any(merged)
     found.compact()
     assert sum(found.state()[3]) == int((~removed).sum())
+
+
+def test_contents_are_compared_few_at_a_time_where_they_are_large():
+    rows = np.arange(100)
+    assert [part.tolist() for part in portions(rows, lambda rows: rows)] == [rows.tolist()]
+    parts = portions(rows, lambda rows: np.where(rows < 50, 9 << 20, 10))
+    assert np.concatenate(parts).tolist() == rows.tolist()
+    assert max(int((part < 50).sum()) for part in parts) <= 2  # never more than two of 9 MB together
+    large = pack_text("a" * (7 << 20))  # a few KB as it is stored
+    held = {row: (b"f", large if row < 9 else pack_text("short")) for row in range(20)}
+    groups = [(found.tolist(), some) for found, some in unpacked(held, True)]
+    assert [row for found, _ in groups for row in found] == list(range(20))
+    assert [len(found) for found, _ in groups[:3]] == [3, 3, 3]
+    assert all(len(some) == len(found) for found, some in groups) and groups[0][1][0][1] == "a" * (7 << 20)
+    assert list(unpacked({}, True)) == list(unpacked({}, False)) == []

@@ -74,7 +74,7 @@ def test_files_that_were_replaced_are_no_damage(tmp_path, changes):
             assert before - after
             health = reader.verify()
             assert health.problems == () and health.documents == 100
-            # Whoever verifies stays where it is: that is for `refresh`.
+            # `verify` keeps its snapshot: only `refresh` moves it.
             assert len(reader) == 100 and reader.get("0") is not None
             assert reader.refresh() == changes
             assert reader.verify().documents == len(index) == (290 if changes else 100)
@@ -124,11 +124,11 @@ def test_verify_beside_a_busy_writer(pages):
     with busy_writer(pages), nd.Index(pages, mode="read") as reader:
         assert reader.rebuilt == ()
         end = time.monotonic() + 3
-        for round in itertools.count():
-            if round > 5 and time.monotonic() > end:
+        for step in itertools.count():
+            if step > 5 and time.monotonic() > end:
                 break
             assert reader.verify().problems == ()
-            if round % 2:
+            if step % 2:
                 reader.refresh()
         with nd.Index(pages, mode="read") as another:
             assert another.rebuilt == ()

@@ -73,8 +73,8 @@ def test_appends_and_drops(kind: str, expected: int, count: int, seed: int) -> N
     commands = unpacked(data)
     assert len(commands) == many == -(-len(dead) // 1000)
     found: dict[bytes, bytes] = {}
-    for eval, script, size, *words in commands:
-        assert (eval, script, words[-1]) == (b"EVAL", b"script", b"16")
+    for command, script, size, *words in commands:
+        assert (command, script, words[-1]) == (b"EVAL", b"script", b"16")
         found |= dict(zip(words[: int(size)], words[int(size) : -1], strict=True))
     assert found == dead
 

@@ -148,13 +148,13 @@ def check_again(answers: list[tuple[str, bool, str | None]], pages: int) -> None
             assert page not in first, f"{first[page]} and {id} were both told that they are new"
             first[page] = id
     assert all(new or keeper.split("/")[0] == id.split("/")[0] for id, new, keeper in answers)
-    # A batch that was sent again may find itself settled already, and then be told of the other worker's.
+    # A batch that was sent again may be complete already, and then gets the other worker's answer.
     assert len(answers) == 2 * pages
 
 
 @pytest.mark.process
 def test_without_a_majority_there_is_an_error(cluster: Cluster) -> None:
-    """A master and its replica gone: keys without a server; nobody is told anything but that."""
+    """A master and its replica gone: keys without a server, and every call says so."""
     address = named(cluster.url, expected=100, timeout=2)
     with nd.Index(address, CONFIG, scheme="bare64") as index:
         prints = nd.fingerprints.Codes(

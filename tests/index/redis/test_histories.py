@@ -24,7 +24,7 @@ class Died(BaseException):
 
 
 def codes(rng: random.Random, count: int) -> nd.fingerprints.Codes:
-    """Codes within 6 bits of three centres: chains of alike documents whose ends are not."""
+    """Codes within 6 bits of three centres: chains of similar documents whose ends are not similar."""
     words = [
         int(CENTRES[rng.randrange(3)]) ^ sum(1 << bit for bit in rng.sample(range(6), rng.randrange(4)))
         for _ in range(count)

@@ -1,4 +1,4 @@
-"""One server: what an address may say, what survives a worker's death, and what a damaged server is told apart by."""
+"""One server: what an address may say, what survives a worker's death, and how a damaged server is recognised."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from neardup.cli import main
 from neardup.index.local.store import LocalStore
 from neardup.index.redis import SharedIndexError
 from neardup.index.redis.address import Address
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import PENDING, VOID, Record
 
 CODES = {"config": nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3)), "scheme": "bare64"}
@@ -37,6 +38,11 @@ def name_of(address: str) -> str:
     return Address.of(address).name
 
 
+def keys_name(index: nd.Index) -> str:
+    """What the keys of an index begin with: its name and its epoch."""
+    return index._store._tables.layout.name
+
+
 def test_an_address_is_not_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with nd.Index("redis:pages") as index:
@@ -44,6 +50,48 @@ def test_an_address_is_not_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with nd.Index(Path("redis://x")) as index:
         assert isinstance(index._store, LocalStore)
     assert (tmp_path / "redis:pages").is_dir()
+
+
+def test_sizes_are_checked_before_anything_is_loaded(address: Callable[..., str], server: Server) -> None:
+    """What is stored is compressed: neither its stored nor its unpacked size may go beyond what the caller has."""
+    rng = np.random.default_rng(5)
+    with nd.Index(address()) as index:
+        index.add([nd.Document(f"d{n}", "the same words again " * 5000) for n in range(5)])
+        index.add([nd.Document("meta", "short", {"m": "x" * 9000})])
+        index.add([nd.Document("random", rng.bytes(500_000).hex())])
+        assert [entry.id for entry in index.get_all(["d0", "d3"], most=250_000)] == ["d0", "d3"]
+        for ids, most in ((["d0"], 100_000), (["d0", "d3"], 200_000), (["meta"], 5000)):
+            with pytest.raises(nd.errors.DataError, match="bytes"):
+                index.get_all(ids, most=most)
+        assert len(index.cluster("d0", most=5).members) == 5
+        with pytest.raises(nd.errors.DataError, match="more than 4 members"):
+            index.cluster("d0", most=4)
+        client = server.client()
+        before = client.info("stats")["total_net_output_bytes"]
+        with pytest.raises(nd.errors.DataError, match="bytes"):
+            index.get_all(["random"], most=100_000)
+        assert client.info("stats")["total_net_output_bytes"] - before < 100_000
+
+
+def test_a_search_reads_large_texts_few_at_a_time(
+    address: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sizes are asked for first; what was compared is not kept."""
+    rng = np.random.default_rng(5)
+    text = " ".join(rng.integers(1 << 30, size=20_000).astype(str).tolist())
+    many, read = 20, []
+    with nd.Index(address()) as index:
+        index.add([nd.Document(f"d{n}", f"{text} {n}") for n in range(many)])
+        size = index._store._reader._documents.stored_bytes([0])
+        monkeypatch.setattr("neardup.index.contents._AT_ONCE", 3 * size)
+        plain = RedisDocuments.contents
+        monkeypatch.setattr(
+            RedisDocuments,
+            "contents",
+            lambda self, records: read.append(len(records)) or plain(self, records),
+        )
+        assert len(index.search(text)) == many
+    assert sum(read) == many and max(read) <= 4
 
 
 @pytest.mark.parametrize(
@@ -263,7 +311,7 @@ def test_a_worker_that_died_holds_up_nobody_for_long(address: Callable[..., str]
         assert other.get("a") is None
         assert other.search_prints(codes(7)) == [[]]
         assert other._store.writer._resolver._patience == 0.2
-        assert other.seen_prints(["b"], codes(7))[0].new  # nobody was told that a is new
+        assert other.seen_prints(["b"], codes(7))[0].new  # no answer said that a is new
         # Sent again under its id it never matches what it left behind.
         assert other.seen_prints(["a"], codes(7))[0].duplicate_of == "b"
         assert len(other) == 2
@@ -366,7 +414,7 @@ def test_a_later_ticket_is_told_to_look_again(address: Callable[..., str]) -> No
 
 
 def test_many_workers_and_one_id(address: Callable[..., str]) -> None:
-    """Whoever comes last has the id; no version is left beside it."""
+    """The last writer has the id; no version is left beside it."""
     import threading
 
     where, errors = address(patience=0.5), []
@@ -412,13 +460,13 @@ def test_foreign_and_damaged_values(server: Server, address: Callable[..., str])
     name = name_of(where)
     with nd.Index(where, **CODES) as index:
         index.seen_prints(["a", "b"], codes(7, 2**40))
-        bucket = sorted(client.keys(f"{{{name}:*}}k:*"))[0]
+        bucket = sorted(client.keys(f"{{{name}.*:*}}k:*"))[0]
         whole = client.get(bucket)
         client.append(bucket, b"xyz")
         with pytest.raises(nd.errors.FormatError, match="16 bytes"):
             index.search_prints(codes(7, 2**40))
         client.set(bucket, whole)
-        record = client.keys(f"{{{name}:*}}d:*")[0]
+        record = client.keys(f"{{{name}.*:*}}d:*")[0]
         saved = client.hgetall(record)
         client.hset(record, "0", b"nonsense of some length")
         with pytest.raises(nd.errors.FormatError, match="record"):
@@ -444,7 +492,7 @@ def test_an_update_that_met_a_damaged_bucket_leaves_the_older_version(
     client = server.client()
     with nd.Index(where, **CODES) as index:
         index.seen_prints(["a"], codes(7))
-        bucket = sorted(client.keys(f"{{{name_of(where)}:*}}k:*"))[0]
+        bucket = sorted(client.keys(f"{{{name_of(where)}.*:*}}k:*"))[0]
         whole = client.get(bucket)
         client.append(bucket, b"xyz")
         with pytest.raises(nd.errors.FormatError, match="16 bytes"):
@@ -458,8 +506,9 @@ def test_an_update_that_met_a_damaged_bucket_leaves_the_older_version(
 
 def test_counts_and_times_that_cannot_be(server: Server, address: Callable[..., str]) -> None:
     where = address()
-    client, meta = server.client(), f"{{{name_of(where)}}}"
+    client = server.client()
     with nd.Index(where, **CODES) as index:
+        meta = f"{{{keys_name(index)}}}"
         index.seen_prints(["a"], codes(7))
         for name, saved in (("rows", 1), ("tickets", 1)):
             for wrong in (-5, 2**48, 2**62):
@@ -485,7 +534,7 @@ def test_damaged_contents_and_metas(server: Server, address: Callable[..., str],
     )
     with nd.Index(where, store=stored, seed=1) as index:  # type: ignore[arg-type]
         index.seen(text, id="a", meta={"language": "en"})
-        contents, record = client.keys(f"{{{name}:*}}c:*")[0], client.keys(f"{{{name}:*}}d:*")[0]
+        contents, record = client.keys(f"{{{name}.*:*}}c:*")[0], client.keys(f"{{{name}.*:*}}d:*")[0]
         whole, saved = client.hget(contents, "0"), client.hget(record, "0")
         for damaged in (b"", whole[:5], whole[:8], *([whole[:-4], whole + b"1234"] * (stored == "none"))):
             client.hset(contents, "0", damaged)
@@ -522,7 +571,7 @@ def test_entries_that_a_failover_lost_are_put_back(server: Server, address: Call
         prints = near_codes(4, 300)
         index.add_prints([f"p{row}" for row in range(300)], prints)
         before = index.search_prints(prints)
-        for key in sorted(client.keys(f"{{{name_of(where)}:*}}[kf]:*"))[::3]:
+        for key in sorted(client.keys(f"{{{name_of(where)}.*:*}}[kf]:*"))[::3]:
             client.delete(key)
         assert "missing" in " ".join(index.verify().problems)
         index.compact()
@@ -533,9 +582,10 @@ def test_entries_that_a_failover_lost_are_put_back(server: Server, address: Call
 def test_rows_that_a_failover_gives_out_again(server: Server, address: Callable[..., str]) -> None:
     """The counter's node lost its last steps; others have kept what was written under these rows."""
     where = address(patience=0.1)
-    client, meta = server.client(), f"{{{name_of(where)}}}"
+    client = server.client()
     pages = [0x1234567 * 31**page for page in range(7)]
     with nd.Index(where, **CODES) as one, nd.Index(where) as two:
+        meta = f"{{{keys_name(one)}}}"
         for page in range(4):
             assert one.seen_prints([f"p{page}"], codes(pages[page]))[0].new
         assert one.seen_prints(["copy"], codes(pages[0]))[0].duplicate_of == "p0"
@@ -560,9 +610,10 @@ def test_contents_of_rows_that_a_failover_gives_out_again(
     server: Server, address: Callable[..., str]
 ) -> None:
     where = address(patience=0.1)
-    client, meta = server.client(), f"{{{name_of(where)}}}"
+    client = server.client()
     texts = [" ".join(f"{word}{page}" for word in FERRY.split()) for page in range(5)]
     with nd.Index(where, seed=1) as one, nd.Index(where) as two:
+        meta = f"{{{keys_name(one)}}}"
         for page in range(3):
             assert one.seen(texts[page], id=f"p{page}").new
         client.hincrby(meta, "rows", -2)
@@ -624,7 +675,7 @@ def test_logs_of_two_workers_make_the_index_again(address: Callable[..., str], t
     assert replay(again, [str(log) for log in logs]) > 60
     with nd.Index(again) as index:
         assert [(e.id, e.keeper, e.added, e.fingerprint) for e in index.documents()] == expected
-    # The log goes on after a line that was cut off; a line damaged in the middle is told.
+    # The log continues after a line that was cut off; a line damaged in the middle is an error.
     with nd.Index(f"{again}&log={logs[0]}") as index:
         index.seen_prints(["last"], codes(3))
     lines = logs[0].read_bytes().split(b"\n")

@@ -46,7 +46,7 @@ def test_two_crawls_at_once(address: Callable[..., str]) -> None:
     index = address(expected=1000)
     with served(build()) as (site, asked):
         other = site.replace("127.0.0.1", "localhost")
-        # Links are followed, so that both crawls meet every page.
+        # Links are followed, so that both crawls visit every page.
         crawls = [started(f"{s}/", NEARDUP_INDEX=index, NEARDUP_DROP_LINKS=False) for s in (site, other)]
         told = [ended(crawl)[0] for crawl in crawls]
         kept = [item["url"].removeprefix(site).removeprefix(other) for one in told for item in one["kept"]]

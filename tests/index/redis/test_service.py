@@ -17,7 +17,7 @@ from neardup.errors import SharedIndexError
 from neardup.http.bulk import BulkAdd
 from neardup.http.engine import Engine
 from neardup.http.lifecycle import Service
-from neardup.http.limits import Limits, Refused
+from neardup.http.limits import Refused, RequestLimits
 from neardup.http.metrics import Metrics
 from neardup.http.routes import Request
 from neardup.http.schemas import BulkParameters, DocumentRequest
@@ -36,7 +36,7 @@ def test_a_server_that_is_gone_is_asked_once_and_not_for_every_document(
     server = Server(redis_server, tmp_path).start()
     index = nd.Index(f"{server.url}?name=pages&timeout=0.2", store=store)
     service = Service(Metrics())
-    engine = service.ready = Engine(index, Limits())
+    engine = service.ready = Engine(index, RequestLimits())
     asked: list[int] = []
     put = index._store.writer.put
 

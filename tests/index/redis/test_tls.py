@@ -1,4 +1,5 @@
-"""TLS as a fleet would use it: a real server with certificates of its own authority, and of what a client is told."""
+"""TLS as a fleet would use it: a real server with certificates of its own authority, and the messages that a client
+gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many workers, one index: of alike pages exactly one is new."""
+"""Many workers, one index: of similar pages exactly one is new."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The live page over a real index."""
 
+import re
+
 import httpx
 import pytest
 from playwright.sync_api import expect
@@ -58,7 +60,7 @@ def test_it_follows_what_happens(server, open_page):
     page.get_by_text("As a table").click()
     put(server, "follow-a", "follow-b")
     expect(page.locator(".hits tbody tr").first).to_contain_text("follow-b")
-    # What the reader has opened stays open, and the focus where it was.
+    # What the reader has opened remains open, and the focus does not move.
     assert page.locator("details").evaluate("details => details.open")
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
@@ -71,7 +73,7 @@ def test_a_token_is_asked_for_and_kept_in_the_tab_alone(open_page, watch, axe, t
         axe(page)
         page.get_by_label("Token").fill("not the one")
         page.get_by_role("button", name="Go on").click()
-        expect(page.get_by_role("heading", name="This service needs a token")).to_be_visible()
+        expect(page.get_by_text("The service refused this token.")).to_be_visible()
         page.get_by_label("Token").fill(TOKEN)
         page.get_by_role("button", name="Go on").click()
         expect(page.locator(".numbers")).to_be_visible()
@@ -90,3 +92,21 @@ def test_a_service_that_ends_is_told_of(open_page, watch, tmp_path):
         expect(page.get_by_role("status")).to_have_text("ready")
     expect(page.get_by_role("status")).to_have_text("not reachable")
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
+
+
+def test_ten_minutes_are_drawn_also_for_a_page_that_is_opened_later(server, open_page, watch):
+    put(server, "history-a", "history-b", "history-c")
+    bad = httpx.post(f"{server.url}/v1/seen", json={"id": ""}, trust_env=False)
+    assert bad.status_code in (400, 422)
+    page = open_page(server.url)
+    for title in ("Documents taken", "Searches", "Response time", "Errors", "Duplicates"):
+        chart = page.locator("figure.chart", has=page.locator("figcaption", has_text=re.compile(f"^{title}")))
+        expect(chart.locator("svg.middle text", has_text="now")).to_have_count(1)
+        assert chart.locator("svg.middle text").count() == 5  # two heights and three times
+    for title in ("Response time", "Errors", "Duplicates"):
+        chart = page.locator("figure.chart", has=page.locator("figcaption", has_text=re.compile(f"^{title}")))
+        expect(chart.locator("polyline").first).to_be_attached()
+    expect(page.locator("figcaption", has_text="Errors")).to_contain_text("refused (4xx)")
+    live = httpx.get(f"{server.url}/v1/live", trust_env=False).json()["history"]
+    assert sum(one["refused"] for one in live) >= 1 and not any(one["failed"] for one in live)
+    assert all(one["p50"] <= one["p99"] for one in live if one["requests"])

@@ -33,8 +33,8 @@ def looked_at(tmp_path_factory) -> Iterator[tuple[Findings, Reviewed]]:
         yield found, server
 
 
-def go(page: Page, hash: str) -> None:
-    page.evaluate("hash => { location.hash = hash }", hash)
+def go(page: Page, view: str) -> None:
+    page.evaluate("hash => { location.hash = hash }", view)
 
 
 def number(page: Page, name: str) -> int:
@@ -52,6 +52,7 @@ def check_numbers(page: Page, found: Findings, threshold: float) -> None:
 
 
 def slide(page: Page, threshold: float) -> None:
+    expect(page.locator("#slider")).to_be_visible()  # the page has loaded the findings
     page.evaluate(
         """threshold => {
           const slider = document.getElementById("slider");
@@ -168,13 +169,13 @@ def test_keys(found, open_page, watch):
         expect(page.locator(".pick")).to_have_count(2)
         go(page, "#/")
         with page.expect_download() as download:
-            page.get_by_role("button", name="Export as JSONL").click()
+            page.get_by_role("button", name="Export decisions as JSONL").click()
         assert download.value.suggested_filename == "decisions.jsonl"
 
 
 def test_keys_that_are_faster_than_the_disk(found, open_page):
-    """Whoever goes on before a decision is saved decides about what is seen next, not again about the last pair; and
-    of two decisions about one pair the last one stands."""
+    """A person who continues before a decision is saved decides about the next pair, not again about the last; and
+    of two decisions about one pair the last one counts."""
     b, near, far = (found.row_of(id) for id in ("b", "b-near", "b-far"))
     with reviewed(found) as server, open_page:
         page = open_page(server.url)
@@ -215,7 +216,7 @@ def test_keys_that_are_faster_than_the_disk(found, open_page):
 
 
 def test_keys_before_there_is_anything_to_go_through(found, open_page):
-    """A held key and a moved threshold meet a page that is still asking; nothing breaks, and it goes on."""
+    """A held key and a moved threshold while the page is still loading: nothing breaks, and it continues."""
     b, far = found.row_of("b"), found.row_of("b-far")
     with reviewed(found) as server, open_page:
         page = open_page(server.url)
@@ -296,13 +297,13 @@ def test_every_view_fits_and_is_for_everyone(looked_at, open_page, axe, size, da
     found, server = looked_at
     page = open_page(server.url, size=size, dark=dark)
     a, near, b = (found.row_of(id) for id in ("a", "a-near", "b"))
-    for hash, ready in (
+    for view, ready in (
         ("#/", ".numbers"),
         ("#/clusters", ".pick"),
         (f"#/cluster/{b}", ".keeper"),
         (f"#/compare/{a}/{near}", ".sides"),
     ):
-        go(page, hash)
+        go(page, view)
         page.locator(ready).first.wait_for()
         fits(page)
         axe(page)

@@ -79,19 +79,23 @@ def test_texts_are_cut_between_characters_and_never_become_markup(url, open_page
 def test_charts_of_nothing_and_of_hostile_names(url, open_page, axe):
     page = open_page(url)
     page.evaluate("""async () => {
-        const { bars, histogram, spark } = await import("/page/charts.js");
+        const { bars, histogram, timeline } = await import("/page/charts.js");
         const bad = "<b>\\u202e</b>";
         const bins = [0, 1, 2, 3].map((at) => ({ from: at / 4, to: (at + 1) / 4, count: at * 3 }));
         document.querySelector("main").append(
             histogram({ title: "None", bins: [] }), histogram({ title: "Some", bins, cut: 0.5 }),
             bars({ title: "None", rows: [] }), bars({ title: bad, rows: [{ label: bad, value: 1, of: 4 }], unit: "x" }),
-            spark({ title: "None", values: [] }), spark({ title: "Some", values: [null, 0, 3, null, 1] }));
+            timeline({ title: "None", series: [{ name: "", values: [] }], times: [0, 0] }),
+            timeline({ title: bad, times: [0, 60000],
+                       series: [{ name: "some", values: [null, 0, 3, null, 1] }, { name: "none", values: [null] }] }));
     }""")
     assert page.locator("figure").count() == 6 and page.locator("main b").count() == 0
     labels = page.locator("svg[role=img]").evaluate_all(
         "all => all.map((one) => one.getAttribute('aria-label'))"
     )
     assert labels[1] == "Some: 18 pairs from 0.00 to 1.00, cut at 0.50" and "[U+202E]" in labels[3]
+    assert labels[4].endswith(": last nothing yet; at most nothing ") and "[U+202E]" in labels[5]
+    assert labels[5].endswith(": last some 1, none nothing yet; at most 3 ")
     assert "NaN" not in page.locator("main").inner_html()
     # Bars below the cut are pale, and heights follow counts.
     read = "all => all.map((one) => [one.getAttribute('class'), parseFloat(one.getAttribute('height'))])"

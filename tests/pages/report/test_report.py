@@ -210,14 +210,14 @@ def star(path, arms=4):
 
 def test_loose_clusters_come_first(tmp_path):
     found = nd.scan([star(tmp_path / "c.jsonl")], tmp_path / "c.findings")
-    chosen = notable_clusters(found, found.cut(), 0.8)
-    assert [one.kind for one in chosen] == ["suspicious", "largest"]
+    chosen = notable_clusters(found, found.cut())
+    assert [one.kind for one in chosen] == ["suspicious", "suspicious"]
     assert found.ids(chosen[0].rows)[0] == "keeper" and len(chosen[0].rows) == 5
-    assert "most pairs of them are not similar" in chosen[0].why
+    assert chosen[0].why == "Its removals: meaning may change."
     rows = [int(row) for one in chosen for row in one.rows]
     assert len(set(rows)) == len(rows) == 7
     nd.report(found, tmp_path / "r.html")
-    assert "most pairs of them are not similar" in (tmp_path / "r.html").read_text()
+    assert "meaning may change" in (tmp_path / "r.html").read_text()
 
 
 def test_decisions_of_a_review_count(tmp_path):
@@ -266,3 +266,26 @@ def test_markup_of_texts():
 )
 def test_the_end_of_an_axis_is_round(value, top):
     assert ceiling(value) == top
+
+
+def test_the_first_page_is_the_verdict(tmp_path):
+    from neardup.findings.audit import draw_removals, record
+    from neardup.findings.decision_log import Asked, DecisionLog
+
+    found = nd.scan([star(tmp_path / "c.jsonl")], tmp_path / "c.findings")
+    nd.report(found, tmp_path / "r.html")
+    assert "Nobody has judged a random sample yet" in Reader((tmp_path / "r.html").read_text()).text
+    drawn = draw_removals(found, found.cut(), 4)
+    for at, one in enumerate(drawn):
+        record(found, one, "wrong" if at == 0 else "right", "Ada <b>")
+    DecisionLog(found).add_all([Asked("accept", drawn[1].keeper, drawn[1].row, name="Bo", how="bulk")])
+    done = run("report", found.path, "--out", tmp_path / "s.html", "--json")
+    trust = json.loads(done.stdout)["trust"]
+    assert (trust["audit"]["right"], trust["audit"]["wrong"], trust["audit"]["names"]) == (3, 1, ["Ada <b>"])
+    assert trust["people"] == {"Bo": {"accept": 1}} and trust["how"] == {"bulk": 1} and trust["model"] is None
+    assert trust["worst"][0]["doubt"] >= trust["worst"][-1]["doubt"] and trust["worst"][0]["changes"]
+    shown = Reader((tmp_path / "s.html").read_text()).text
+    assert "Delete 5 of" in shown and "from 4 random removals judged by Ada <b>" in shown
+    assert (
+        "Bo: 1 accepted" in shown and "1 about whole lists" in shown and "The most doubtful removals" in shown
+    )

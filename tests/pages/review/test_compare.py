@@ -1,4 +1,4 @@
-"""Side by side: both texts are whole, what is shared stands in one row, and nothing takes forever."""
+"""Side by side: both texts are complete, shared words are in one row, and nothing takes forever."""
 
 from __future__ import annotations
 
@@ -42,8 +42,15 @@ def test_words_that_differ_are_marked():
             "left": [["same", "The ferry leaves at "], ["changed", "eight"], ["same", " sharp."]],
             "right": [["same", "the ferry leaves at "], ["changed", "nine"], ["same", " sharp."]],
             "same": False,
+            "at": 0,
+            "lines": [1, 1],
         }
     ]
+
+
+def test_rows_begin_at_the_lines_of_their_documents():
+    rows = aligned("one\n\nnew\n\ntwo\n\nthree", "one\n\ntwo\n\nthree").rows
+    assert [row["lines"] for row in rows if row["left"] and row["left"][-1][1].endswith("three")] == [[7, 5]]
 
 
 def test_a_replaced_passage_is_one_change():

@@ -13,8 +13,10 @@ from neardup.errors import ConfigError, DataError
 from neardup.findings import DecisionLog, Findings, decided_cut, read_decisions, summarize
 from neardup.findings.scan import scan
 from neardup.pages.review import Review
-from neardup.pages.review.cluster_list import Wanted, cluster_of, list_clusters, search_rows
+from neardup.pages.review.cluster_list import cluster_of, list_clusters
 from neardup.pages.review.figures import histogram_of, steps_of
+from neardup.pages.review.filters import Wanted
+from neardup.pages.review.search import search_rows
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def test_the_histogram_holds_every_pair_once(found):
 
 @pytest.fixture(scope="module")
 def risky(tmp_path_factory) -> Review:
-    """A borderline pair, a star whose points are not alike, 25 copies, a filled-in form; a harmless pair."""
+    """A borderline pair, a star whose points are not similar, 25 copies, a filled-in form; a harmless pair."""
     base = [f"w{n}" for n in range(200)]
     form = " ".join(base)
     rows = [("pair", ferry(1)), ("pair-near", ferry(1) + " x")]
@@ -107,18 +109,32 @@ def risky(tmp_path_factory) -> Review:
     )
 
 
-def flags_of(review: Review, id: str) -> list[str]:
-    return cluster_of(review, review.view(0.8), review.findings.row_of(id))["flags"]
+def lanes_of(review: Review, id: str) -> list[str]:
+    return cluster_of(review, review.view(0.8), review.findings.row_of(id))["lanes"]
 
 
-def test_risks(risky):
-    assert flags_of(risky, "pair") == []
-    assert flags_of(risky, "edge") == ["borderline"]
-    assert flags_of(risky, "copy3") == ["large"]
-    assert "template" in flags_of(risky, "form") and "chain" in flags_of(risky, "star")
+def test_lanes_and_doubt(risky):
+    assert lanes_of(risky, "pair") == ["contained"]
+    assert lanes_of(risky, "edge") == ["contained"]
+    assert lanes_of(risky, "copy3") == ["identical"]
+    assert lanes_of(risky, "star") == ["contained"]
     listed = list_clusters(risky.view(0.8), Wanted())["clusters"]
-    assert [one["risk"] for one in listed] == sorted((one["risk"] for one in listed), reverse=True)
-    assert listed[-1]["risk"] == 0 and listed[-1]["keeper"] == "pair-near"
+    assert [one["doubt"] for one in listed] == sorted((one["doubt"] for one in listed), reverse=True)
+    assert listed[-1]["doubt"] == 0 and listed[-1]["keeper"] == "copy0"
+
+
+def test_facets_count_what_each_value_would_leave(risky):
+    view = risky.view(0.8)
+    facets = list_clusters(view, Wanted())["facets"]
+    for name in ("lane", "change", "ratio", "show"):
+        for value, many in facets[name]:
+            assert list_clusters(view, Wanted(**{name: value}))["total"] == many, (name, value)
+    narrowed = list_clusters(view, Wanted(lane="contained"))
+    assert dict(narrowed["facets"]["lane"]) == dict(facets["lane"])  # its own filter does not count
+    assert dict(narrowed["facets"]["show"])["open"] == narrowed["total"]
+    some = list_clusters(view, Wanted(least=0.9, most=1.0))
+    least = [one["least"] for one in some["clusters"]]
+    assert 0 < some["total"] < len(view.table) and some["removals"] >= len(least)
 
 
 def test_listing(risky):
@@ -127,14 +143,14 @@ def test_listing(risky):
     assert sizes == sorted(sizes, reverse=True) and sizes[0] == 25
     least = [one["least"] for one in list_clusters(view, Wanted(order="similarity"))["clusters"]]
     assert least == sorted(least)
-    assert list_clusters(view, Wanted(show="large"))["total"] == 1
+    assert list_clusters(view, Wanted(lane="identical"))["total"] == 1
     page = list_clusters(view, Wanted(offset=1, limit=2))
     assert len(page["clusters"]) == 2 and page["total"] == 5
     assert [one["keeper"] for one in list_clusters(view, Wanted(search="COPY2"))["clusters"]] == ["copy0"]
     assert [one["keeper"] for one in list_clusters(view, Wanted(search="NAME2"))["clusters"]] == ["form"]
     assert list_clusters(view, Wanted(search="nothing like it"))["total"] == 0
     assert list_clusters(view, Wanted(source="one"))["total"] == 5
-    for wrong in ({"order": "luck"}, {"show": "luck"}):
+    for wrong in ({"order": "luck"}, {"show": "luck"}, {"lane": "luck"}):
         with pytest.raises(ConfigError):
             list_clusters(view, Wanted(**wrong))
     with pytest.raises(DataError):
@@ -149,7 +165,7 @@ def test_search_is_bounded(risky):
 
 
 def test_ids_are_found_within_one_id_only(risky):
-    """`pairpair` stands across the ids pair and pair-near, and in none of them."""
+    """`pairpair` spans the ids pair and pair-near, and in none of them."""
     assert len(search_rows(risky.findings, "pairpair")[0]) == 0
     assert set(risky.findings.ids(search_rows(risky.findings, "pair-")[0])) == {"pair-near"}
 

@@ -16,7 +16,7 @@ from support.command import run
 from support.reviewing import reviewed, scanned, told
 
 from neardup.findings import read_decisions
-from neardup.findings.decisions import DECISIONS
+from neardup.findings.decision_log import DECISIONS
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_the_command_on_the_page_gives_its_numbers(tmp_path):
 
 
 def test_a_disk_without_room_is_told_of_and_the_log_stays_whole(tmp_path):
-    """The kernel's own limit on the size of a file stands for a full disk: a write is cut short, then refused."""
+    """The kernel's own limit on the size of a file imitates a full disk: a write is cut short, then refused."""
     found = scanned(tmp_path)
     log = found.path / DECISIONS
     with reviewed(found) as server:

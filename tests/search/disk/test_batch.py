@@ -149,7 +149,7 @@ def test_psm_with_all_flips_is_exact(tmp_path: Path) -> None:
 
 
 def test_psm_first_stops_reading(tmp_path: Path) -> None:
-    """Once each query has its hit nothing more is read, so damage further on goes unseen."""
+    """Once each query has its hit nothing more is read, so damage further on is not found."""
     codes = np.sort(np.random.default_rng(0).integers(0, 2**64, 60_000, dtype=np.uint64))
     write_segment(tmp_path / "0.seg", codes, np.arange(60_000), SCHEME, 64)
     header = Segment.open(tmp_path / "0.seg")._file.header
@@ -321,3 +321,28 @@ def test_memory_is_near_its_limit(tmp_path: Path) -> None:
     written, searched = map(int, run.stdout.split())
     assert 10_000_000 < written < 48_000_000
     assert searched < 48_000_000
+
+
+def test_probes_are_calibrated_for_a_recall(tmp_path: Path) -> None:
+    """At radius 5 and 8 any fixed number of probes misses many neighbours; with `recall` it is the user's choice."""
+    rng = np.random.default_rng(5)
+    margins = rng.laplace(size=(2500, 64)).astype(np.float32)
+    near = margins + rng.laplace(scale=0.08, size=margins.shape).astype(np.float32)
+
+    def codes_of(sizes: np.ndarray) -> Codes:
+        words = np.packbits(sizes >= 0, axis=1, bitorder="little").view(np.uint64)
+        return Codes("test", np.zeros(len(sizes), bool), 64, words, sizes)
+
+    stored, asked = codes_of(margins), codes_of(near)
+    write_segment(tmp_path / "0.seg", stored.codes, np.arange(len(margins)), bits=64, scheme="test")
+    files = SegmentSet([tmp_path / "0.seg"])
+    for radius in (3, 5, 8):
+        exact = flat(BatchBPHS(radius=radius).search(asked, files))
+        for recall in (0.8, 0.95, 0.99):
+            found = flat(BatchPSM(radius=radius, recall=recall).search(asked, files))
+            assert set(found) <= set(exact)
+            assert len(found) >= recall * len(exact)
+    alone = codes_of(rng.laplace(size=(100, 64)).astype(np.float32))
+    assert flat(BatchPSM(radius=5).search(alone, files)) == flat(BatchBPHS(radius=5).search(alone, files))
+    with pytest.raises(ConfigError, match="recall"):
+        BatchPSM(recall=1.5)

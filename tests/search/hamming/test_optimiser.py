@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.budgets import budget
 
 from neardup.errors import ConfigError
-from neardup.search.hamming.optimiser import fewest_tables, longest_prefix, memory_factor, tables_needed
+from neardup.search.hamming.optimiser import fewest_tables, longest_prefix, tables_needed
 
 PAPER = {16: 4, 20: 10, 25: 10, 26: 16, 28: 16, 30: 20, 32: 20, 33: 35}
 
@@ -52,10 +52,6 @@ def test_the_two_ways_agree(bits: int, radius: int, tables: int) -> None:
     assert len(longest.tables) <= tables
     assert len(fewest_tables(bits, radius, shortest).tables) == len(longest.tables)
     assert longest.covers()
-
-
-def test_memory_factors_of_the_paper() -> None:
-    assert [memory_factor(26, 26 - i) for i in range(5)] == [2.0, 1.5, 1.25, 1.125, 1.0625]
 
 
 def test_impossible_requests_say_so() -> None:

@@ -207,9 +207,9 @@ def test_psm_as_written_equals_the_batched_heap(bits: int, cpu: _core.Cpu) -> No
 
 def test_mistakes() -> None:
     words = np.arange(5, dtype=np.uint64)[:, None]
-    with pytest.raises(ConfigError, match="lookup is"):
+    with pytest.raises(ConfigError, match=r"BPHS: lookup must be 'direct', .* or 'compressed', not 'linear'"):
         BPHS(lookup="linear")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="lookup is"):
+    with pytest.raises(ConfigError, match=r"Covering: lookup must be 'direct', .* not 'hash'"):
         Covering(lookup="hash")  # type: ignore[arg-type]
     index = BPHS(lookup="binary").index(codes_of(words, 64))
     with pytest.raises(SchemeError):

@@ -106,7 +106,7 @@ def test_a_batch_costs_the_larger_of_reading_and_computing() -> None:
 @pytest.mark.parametrize("radius", [0, 1, 3, 5, 8])
 @pytest.mark.parametrize("documents", [1, 10, 1e4, 1e7, 8e9])
 def test_plans_are_sound(bits: int, radius: int, documents: float) -> None:
-    made = make(documents, bits=bits, radius=radius, memory="2GB")
+    made = make(documents, bits=bits, radius=radius, memory="2GB", chance=1e30)
     speeds = [o.queries_per_second / o.shards for o in made.options]
     assert speeds == sorted(speeds, reverse=True)
     assert {"scan", "batch-bphs"} <= {o.method for o in made.options}
@@ -221,5 +221,20 @@ def test_counts_are_readable() -> None:
 @pytest.mark.parametrize("documents", [999, 123_456_789, 8e11])
 @pytest.mark.parametrize("bits, radius", [(64, 3), (128, 32)])
 def test_the_title_fits_a_terminal(documents: float, bits: int, radius: int) -> None:
-    made = make(documents, bits=bits, radius=radius, memory="1234MB")
+    made = make(documents, bits=bits, radius=radius, memory="1234MB", chance=1e30)
     assert len(made.title) < 80 and len(replace(made, measured=True).title) < 80
+
+
+def test_a_search_that_drowns_in_chance_hits_is_not_recommended() -> None:
+    with pytest.raises(ConfigError, match=r"1,278 within radius 3.*bits=64.*at most 0.*chance=1279"):
+        make(1e9, bits=32, radius=3)
+    assert make(1e9, bits=32, radius=3, chance=1279).chance == pytest.approx(1278, rel=1e-3)
+    made = make(1e9, bits=64, radius=3)
+    assert made.chance < 1e-5 and made.safe_radius == 8
+    assert "radius 8 is the widest" in str(made) and json.loads(made.to_json())["safe_radius"] == 8
+
+
+@pytest.mark.parametrize("documents", [float("nan"), float("inf"), -1, 0, 1e300, "many", None, [3]])
+def test_a_number_of_documents_that_is_none_is_named(documents: object) -> None:
+    with pytest.raises(ConfigError, match="documents"):
+        make(documents)  # type: ignore[arg-type]

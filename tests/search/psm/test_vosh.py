@@ -95,7 +95,7 @@ def test_model_gives_the_share_of_moves_that_reach_a_margin() -> None:
     margins = np.linspace(0, 1000, 5000, dtype=np.float32)
     costs = model.costs(margins)
     assert (costs >= 0).all() and (np.diff(costs) >= 0).all() and np.isfinite(costs).all()
-    # Beyond the sample the tail goes on falling, so that far margins still have an order.
+    # Beyond the sample the tail continues to fall, so that far margins still have an order.
     assert costs[200] < costs[400]
     each = FlipModel.fit(left, right * np.arange(1, 17, dtype=np.float32), per_bit=True)
     p = each.probabilities(np.ones((1, 16), np.float32))[0]

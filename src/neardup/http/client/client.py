@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any, Self
 
-from neardup.errors import MissingExtra
+from neardup.errors import ConfigError, MissingExtra
+from neardup.http.client.breaker import Breaker
 from neardup.http.client.messages import (
     Call,
     Messages,
@@ -21,7 +23,7 @@ from neardup.http.client.messages import (
     path_of,
     seen_of,
 )
-from neardup.http.client.retry import Retry, ServiceError
+from neardup.http.client.retry import UNAVAILABLE, Retry, ServiceError
 from neardup.index.answers import Cluster, Hit, Seen
 from neardup.readers.document import Document
 
@@ -31,15 +33,7 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 
 
 class _Clients:
-    """What both kinds are made of.
-
-    url         of the service
-    token       the bearer token, or token_file, a file that holds it
-    key         a key file of the index (`Index.write_key`): fingerprints are then made here, and texts stay here
-    retry       how often a request is sent again when the service is busy, stopping or not there
-    timeout     seconds for one attempt
-    batch       documents in one bulk request
-    """
+    """What both kinds of clients are made of."""
 
     def __init__(
         self,
@@ -50,6 +44,8 @@ class _Clients:
         key: str | os.PathLike[str] | None = None,
         retry: Retry | None = None,
         timeout: float = 60.0,
+        budget: float | None = 120.0,
+        breaker: Breaker | None = None,
         batch: int = 1000,
     ) -> None:
         if find_spec("httpx") is None:
@@ -57,28 +53,50 @@ class _Clients:
         import httpx
 
         self._messages = Messages(url, token, token_file, key, batch)
+        if not timeout > 0 or (budget is not None and not budget > 0):
+            raise ConfigError("timeout and budget are seconds above 0")
         self._retry, self._failed = retry or Retry(), httpx.TransportError
+        self._breaker, self._timeout, self._budget = breaker or Breaker(), timeout, budget
         self._options: dict[str, Any] = {
             "base_url": self._messages.url,
             "headers": self._messages.headers,
-            "timeout": timeout,
             "trust_env": False,
         }
 
-    def _pause(self, attempt: int, answer: Any, error: Exception | None) -> float | None:
+    def _start(self) -> float:
+        """The time at which a request is given up; ServiceError if the service is left alone at the moment."""
+        if not self._breaker.ask():
+            raise ServiceError(0, f"{self._messages.url}: did not answer before and is not asked for a while")
+        return math.inf if self._budget is None else time.monotonic() + self._budget
+
+    def _left(self, until: float) -> float:
+        """Seconds for the next attempt."""
+        return max(0.001, min(self._timeout, until - time.monotonic()))
+
+    def _pause(self, attempt: int, until: float, answer: Any, error: Exception | None) -> float | None:
         """None if this attempt was the last: it is answered, or there is no sense in another."""
-        if answer is not None:
-            return self._retry.pause(attempt, answer.status_code, answer.headers.get("retry-after"))
-        wait = self._retry.pause(attempt, 0, None)
-        if wait is None:
+        status = 0 if answer is None else answer.status_code
+        wait = self._retry.pause(attempt, status, answer.headers.get("retry-after") if answer else None)
+        if wait is not None and time.monotonic() + wait < until:
+            return wait
+        self._breaker.answered(bool(status) and status not in UNAVAILABLE)
+        if answer is None:
             raise ServiceError(0, f"{self._messages.url}: {error or 'no answer'}") from error
-        return wait
+        return None
 
 
 class Client(_Clients):
-    __doc__ = f"""A client that waits for its answers; may be used from many threads.
+    """A client that waits for its answers; it may be used from many threads.
 
-    {_Clients.__doc__}"""
+    url         of the service
+    token       the bearer token, or token_file, a file that holds it
+    key         a key file of the index (`Index.write_key`): fingerprints are then made here, and texts are not sent
+    retry       how often a request is sent again when the service is busy, stopping or not there
+    timeout     seconds for one attempt
+    budget      seconds for one request with all its attempts and pauses; None for no limit
+    breaker     when a service that does not answer is left alone for a while (`Breaker`)
+    batch       documents in one bulk request
+    """
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -96,16 +114,20 @@ class Client(_Clients):
         self.close()
 
     def _send(self, call: Call) -> Any:
-        attempt = 0
+        attempt, until = 0, self._start()
         while True:
             answer, failed = None, None
             try:
                 answer = self._http.request(
-                    call.method, call.path, content=call.body, headers={"content-type": call.kind}
+                    call.method,
+                    call.path,
+                    content=call.body,
+                    headers={"content-type": call.kind},
+                    timeout=self._left(until),
                 )
             except self._failed as error:
                 failed = error
-            wait = self._pause(attempt, answer, failed)
+            wait = self._pause(attempt, until, answer, failed)
             if wait is None:
                 return answer
             time.sleep(wait)
@@ -174,9 +196,7 @@ class Client(_Clients):
 
 
 class AsyncClient(_Clients):
-    __doc__ = f"""A client whose answers are awaited.
-
-    {_Clients.__doc__}"""
+    """A client whose answers are awaited; its arguments are those of `Client`."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -194,16 +214,20 @@ class AsyncClient(_Clients):
         await self.close()
 
     async def _send(self, call: Call) -> Any:
-        attempt = 0
+        attempt, until = 0, self._start()
         while True:
             answer, failed = None, None
             try:
                 answer = await self._http.request(
-                    call.method, call.path, content=call.body, headers={"content-type": call.kind}
+                    call.method,
+                    call.path,
+                    content=call.body,
+                    headers={"content-type": call.kind},
+                    timeout=self._left(until),
                 )
             except self._failed as error:
                 failed = error
-            wait = self._pause(attempt, answer, failed)
+            wait = self._pause(attempt, until, answer, failed)
             if wait is None:
                 return answer
             await asyncio.sleep(wait)

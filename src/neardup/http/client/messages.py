@@ -31,7 +31,7 @@ class Call(NamedTuple):
 
 
 class Messages:
-    """Requests for one service. With a key file, fingerprints are made here, and texts stay here."""
+    """Requests for one service. With a key file, fingerprints are made here, and texts are not sent."""
 
     def __init__(
         self, url: str, token: str | None, token_file: str | os.PathLike[str] | None, key: Any, batch: int
@@ -39,11 +39,14 @@ class Messages:
         if not url.startswith(("http://", "https://")):
             raise ConfigError(f"{url}: the address of a service starts with http:// or https://")
         if batch < 1:
-            raise ConfigError(f"batch={batch}: at least one document goes into a request")
+            raise ConfigError(f"batch={batch}: a request has at least one document")
         if token is not None and token_file is not None:
             raise ConfigError("give token or token_file, not both")
         if token_file is not None:
-            token = Path(token_file).read_text("utf-8").strip()
+            try:
+                token = Path(token_file).read_text("ascii").strip()
+            except UnicodeDecodeError:
+                raise ConfigError(f"{token_file}: a token may have only printable ASCII characters") from None
         self.url, self.batch = url.rstrip("/"), batch
         self.headers = {} if token is None else {"authorization": f"Bearer {token}"}
         self._recipe = None if key is None else read_key(key)

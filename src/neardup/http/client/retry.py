@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from neardup.errors import ConfigError, NeardupError
 
-__all__ = ["Retry", "ServiceError"]
+__all__ = ["UNAVAILABLE", "Retry", "ServiceError"]
 
 AGAIN = frozenset({408, 429, 502, 503, 504})
+UNAVAILABLE = frozenset({502, 503, 504})  # no answer of the service itself, or it is starting or stopping
 
 
 class ServiceError(NeardupError):
@@ -19,11 +20,18 @@ class ServiceError(NeardupError):
         self.status, self.reason, self.request_id = status, reason, request_id
         super().__init__(f"{reason} ({status})" if status else reason)
 
+    @property
+    def unavailable(self) -> bool:
+        """Whether the service was not there to answer, so that the same request may succeed later."""
+        return self.status == 0 or self.status in UNAVAILABLE
+
 
 @dataclass(frozen=True)
 class Retry:
-    """How often and after which pauses, in seconds: doubled each time, with chance in it so that many clients do not
-    come back at once. `Retry-After` of the service is heeded up to `longest`.
+    """How often a request is sent again, at most `times`, and after which pauses.
+
+    The first pause is `first` seconds; each further one is twice as long, at most `longest` seconds. Pauses are
+    random, so that many clients do not come back at once. `Retry-After` of the service is followed up to `longest`.
 
     All requests may be sent twice: a document that comes again under its id replaces itself and never matches itself.
     """

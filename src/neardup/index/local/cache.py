@@ -133,7 +133,7 @@ class Cache:
         last = first + size
         made.append(self._write_state(flags, last, sequence))
         for file in made:
-            (self.folder / file.name).chmod(mode)  # whoever may read the database may read these
+            (self.folder / file.name).chmod(mode)  # who may read the database may read these
         old = taken + [file.name for file in listed if file.is_state]
         with database.transaction():
             database.run_all("DELETE FROM cache WHERE name = ?", [(name,) for name in old])

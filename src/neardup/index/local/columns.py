@@ -66,7 +66,7 @@ def read_columns(
         if not heads:
             continue
         rows, keepers = [head.row for head in heads], [head.keeper for head in heads]
-        prints = [head.print for head in heads]
+        prints = [head.fingerprint for head in heads]
         at = np.array(rows, np.int64) - first
         for line, fingerprint in enumerate(prints):
             if fingerprint is not None and len(fingerprint) != width:

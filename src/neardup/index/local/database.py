@@ -112,7 +112,7 @@ class Database(SqliteFile):
                     at += size
 
     def change_heads(self, heads: Sequence[Head]) -> None:
-        """Give rows another keeper and other times; the other columns stay."""
+        """Give rows another keeper and other times; the other columns are not changed."""
         digests = f", head = ?{7}" if self.digested else ""
         made: Sequence[int] = head_digests(heads) if self.digested else ()
         self.run_all(
@@ -173,6 +173,11 @@ class Database(SqliteFile):
         lines = self._of_rows("ifnull(length(meta), 0) + ifnull(length(content), 0)", rows)
         return sum(line[0] for line in lines)
 
+    def sizes(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same of each row; 0 for one that does not exist."""
+        lines = dict(self._of_rows("row, ifnull(length(meta), 0) + ifnull(length(content), 0)", rows))
+        return np.array([lines.get(row, 0) for row in rows.tolist()], np.int64)
+
     def count_followers(self, keeper: int) -> int:
         """How many rows follow a keeper."""
         found = self.all("SELECT count(*) FROM documents WHERE keeper = ? AND keeper <> row", (keeper,))
@@ -180,7 +185,7 @@ class Database(SqliteFile):
 
     def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
         """Fingerprint and content of those rows that exist."""
-        return {line.row: (line.print, line.content) for line in self.wholes(rows)}
+        return {line.row: (line.fingerprint, line.content) for line in self.wholes(rows)}
 
     def ids(self, rows: NDArray[np.int64]) -> dict[int, str]:
         """The ids of those rows that exist."""

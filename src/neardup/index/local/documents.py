@@ -40,6 +40,9 @@ class Everything:
 
     database: Database
 
+    def sizes(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.database.sizes(rows)
+
     def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
         found = self.database.contents(rows)
         if len(found) != len(rows):
@@ -85,7 +88,7 @@ def as_stored(
                 expires=None if line.expires is None else line.expires / 1000,
                 meta=_meta(line.meta),
                 text=unpack_text(line.content, most) if texts and line.content is not None else None,
-                fingerprint=line.print,
+                fingerprint=line.fingerprint,
             )
             for line in lines
         ]
@@ -116,5 +119,5 @@ def cluster_of(database: Database, row: int, most: int | None = None) -> Cluster
 def _meta(text: str | None) -> dict[str, Any]:
     meta = {} if text is None else json.loads(text)
     if not isinstance(meta, dict):
-        raise DataError("a stored meta is no JSON object")
+        raise DataError("a stored meta is not a JSON object")
     return meta

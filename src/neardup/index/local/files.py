@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,13 +15,15 @@ from neardup.errors import DataError
 from neardup.index.interface import Access, file_mode
 from neardup.index.local.database import Database
 from neardup.index.recipe import Recipe
-from neardup.storage.atomic_file import sync_folder
+from neardup.storage.atomic_file import hidden_name, locked_folder, sync_folder
+from neardup.storage.atomic_file import sweep as sweep_hidden
 from neardup.storage.lock import FileLock
 
 __all__ = [
     "CACHE",
     "DATABASE",
     "LOCK",
+    "built_beside",
     "check_new_folder",
     "create_database",
     "locked",
@@ -61,13 +64,18 @@ def whole_database(path: Path, access: Access = "owner") -> Iterator[Path]:
         # SQLite's other files get the permissions of this one.
         os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, file_mode(access)))
         yield half
-        log = half.with_name(f"{half.name}-wal")
-        if log.exists() and log.stat().st_size:
-            raise DataError(f"{half}: another program holds the new database open; try again")
+        _check_whole(half)
         half.rename(path)
         sync_folder(path.parent)
     finally:
         remove(half)
+
+
+def _check_whole(database: Path) -> None:
+    """DataError if a part of a database that was closed is still in its log."""
+    log = database.with_name(f"{database.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise DataError(f"{database}: another program holds the new database open; try again")
 
 
 def remove(database: Path) -> None:
@@ -126,6 +134,34 @@ def new_folder(folder: Path, access: Access = "owner") -> Iterator[None]:
             with contextlib.suppress(OSError):
                 path.rmdir()
         raise
+
+
+@contextmanager
+def built_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A hidden folder for an index that is filled step by step, and must be closed at the end of the block. It gets its
+    name if the block succeeds; otherwise it is removed. If the process is killed, the next one removes it."""
+    folder = Path(os.path.realpath(path))
+    check_new_folder(folder, "a new index needs a new folder")
+    sweep_hidden(folder)
+    hidden = hidden_name(folder)
+    make_folder(hidden)
+    handle = locked_folder(hidden)
+    try:
+        yield hidden
+        _check_whole(hidden / DATABASE)
+        if folder.exists():
+            with new_folder(folder):
+                shutil.rmtree(folder / CACHE, ignore_errors=True)
+                for name in (CACHE, DATABASE):
+                    if (hidden / name).exists():
+                        (hidden / name).rename(folder / name)
+                sync_folder(folder)
+        else:
+            hidden.rename(folder)
+        sync_folder(folder.parent)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+        os.close(handle)
 
 
 def make_folder(folder: Path, access: Access = "owner") -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from neardup.errors import DataError
-from neardup.index.export import Line
+from neardup.index.export import ExportedDocument
 from neardup.index.interface import Access
 from neardup.index.local.database import Database
 from neardup.index.local.files import (
@@ -25,7 +25,9 @@ __all__ = ["fill_folder"]
 AT_ONCE = 1000
 
 
-def fill_folder(folder: Path, recipe: Recipe, lines: Iterable[Line], access: Access = "owner") -> int:
+def fill_folder(
+    folder: Path, recipe: Recipe, lines: Iterable[ExportedDocument], access: Access = "owner"
+) -> int:
     """Create an index with these documents; it gets its name when it is complete."""
     check_new_folder(folder, "a new index needs a new folder")
     with new_folder(folder, access), whole_database(folder / DATABASE, access) as half:
@@ -36,7 +38,7 @@ def fill_folder(folder: Path, recipe: Recipe, lines: Iterable[Line], access: Acc
     return count
 
 
-def _insert(database: Database, lines: Iterable[Line]) -> int:
+def _insert(database: Database, lines: Iterable[ExportedDocument]) -> int:
     rows: dict[str, int] = {}
     follows: dict[int, str] = {}
     waiting = iter(lines)
@@ -48,7 +50,7 @@ def _insert(database: Database, lines: Iterable[Line]) -> int:
                     raise DataError(f"two documents have the id {line.id!r}")
                 if line.keeper != line.id:
                     follows[row] = line.keeper
-            columns = dict(zip(Line._fields, map(list, zip(*part, strict=True)), strict=True))
+            columns = dict(zip(ExportedDocument._fields, map(list, zip(*part, strict=True)), strict=True))
             columns["row"] = columns["keeper"] = list(range(first, first + len(part)))
             columns["print"] = columns.pop("fingerprint")
             database.insert(columns, {})

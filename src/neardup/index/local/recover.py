@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from neardup.errors import DataError, FormatError
 from neardup.index.contents import unpack_text
-from neardup.index.export import Line
+from neardup.index.export import ExportedDocument
 from neardup.index.local.files import DATABASE
 from neardup.index.local.pages import PAGE, salvage
 from neardup.index.local.row_checks import body_digests, head_digests, settings_digest
@@ -25,7 +25,7 @@ class Recovered(NamedTuple):
 
     recipe: Recipe
     documents: int | None
-    lines: Iterator[Line]
+    lines: Iterator[ExportedDocument]
 
 
 def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
@@ -49,7 +49,7 @@ def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
     return Recovered(known, documents, _lines(file, known))
 
 
-def _lines(file: Path, recipe: Recipe) -> Iterator[Line]:
+def _lines(file: Path, recipe: Recipe) -> Iterator[ExportedDocument]:
     lines = {line.id: line for line in _salvaged(file, recipe)}  # the last line of each id
     for line in lines.values():
         yield line if line.keeper in lines else line._replace(keeper=line.id)
@@ -63,7 +63,7 @@ def _filled_up(file: Path) -> sqlite3.Connection:
         data[18:20] = b"\1\1"  # no log: a database in memory cannot have one
         data += bytes(max(min(pages, len(data) // PAGE + 10_000) * PAGE - len(data), 0))
     connection = sqlite3.connect(":memory:")
-    with contextlib.suppress(sqlite3.Error, OverflowError):
+    with contextlib.suppress(sqlite3.Error, OverflowError, MemoryError):  # the last one for an empty file
         connection.deserialize(bytes(data))
     return connection
 
@@ -90,7 +90,7 @@ def _counted(connection: sqlite3.Connection) -> int | None:
         return None
 
 
-def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
+def _salvaged(file: Path, recipe: Recipe) -> Iterator[ExportedDocument]:
     """Every document that can be read, in the order of rows."""
     found: dict[int, tuple[Any, ...]] = {}
     for line in salvage(file):
@@ -99,7 +99,7 @@ def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
     names = {row: line[1] for row, line in found.items()}
     for row in sorted(found):
         line = found[row]
-        yield Line(line[1], names.get(line[2], line[1]), *line[3:])
+        yield ExportedDocument(line[1], names.get(line[2], line[1]), *line[3:])
 
 
 def _whole(line: tuple[Any, ...]) -> bool:

@@ -65,7 +65,7 @@ class Head(NamedTuple):
     similarity: float | None
     added: int
     expires: int | None
-    print: bytes | None
+    fingerprint: bytes | None
 
 
 class Whole(NamedTuple):
@@ -78,7 +78,7 @@ class Whole(NamedTuple):
     similarity: float | None
     added: int
     expires: int | None
-    print: bytes | None
+    fingerprint: bytes | None
     meta: str | None
     content: bytes | None
 
@@ -121,7 +121,9 @@ def change_digests(lines: Sequence[tuple[int, int, int | None]]) -> list[int]:
 
 def settings_digest(settings: dict[str, Any]) -> int:
     """One digest of all settings; the type of a value counts, too."""
-    parts = (f"{name}\0{type(value).__name__}\0{value!r}\0" for name, value in sorted(settings.items()))
+    # A damaged name may be no text: it is sorted as one, and does not fit.
+    lines = sorted(settings.items(), key=lambda line: str(line[0]))
+    parts = (f"{name}\0{type(value).__name__}\0{value!r}\0" for name, value in lines)
     return _hashed(["".join(parts).encode()])[0]
 
 

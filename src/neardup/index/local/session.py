@@ -16,7 +16,7 @@ from neardup.index.inputs import check_ids
 from neardup.index.interface import Access, Durability, read_only
 from neardup.index.local.cache import Cache
 from neardup.index.local.database import Database
-from neardup.index.local.files import CACHE, DATABASE, create_database, locked, make_folder, sweep
+from neardup.index.local.files import CACHE, DATABASE, create_database, locked, make_folder, remove, sweep
 from neardup.index.local.row_checks import damaged
 from neardup.index.local.state import State
 from neardup.index.local.transaction import Incoming, Written, write
@@ -56,12 +56,15 @@ class Session:
         self._open = contextlib.ExitStack()
         file = folder / DATABASE
         with contextlib.ExitStack() as stack:
+            made = contextlib.ExitStack()
             if writes:
                 if recipe is not None:
                     make_folder(folder, access)
                 stack.enter_context(locked(folder))
                 sweep(folder)
+                stack.enter_context(made)
                 if recipe is not None and not file.exists():
+                    made.callback(_take_back, file)
                     create_database(file, recipe, access)
             self.database = Database(file, readonly=not writes, durability=durability)
             stack.callback(self.database.close)
@@ -77,6 +80,7 @@ class Session:
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise damaged(file, f"its settings cannot be read: {error}") from error
             self._load()
+            made.pop_all()  # it can be opened, so it remains
             self._open = stack.pop_all()
 
     def _load(self) -> None:
@@ -187,3 +191,9 @@ class Session:
     def _check_open(self) -> None:
         if self._broken is not None:
             raise DataError(f"{self.folder}: {self._broken}")
+
+
+def _take_back(file: Path) -> None:
+    """Remove a database that was just made and cannot be opened: an empty index must not look like a whole one."""
+    with contextlib.suppress(OSError):
+        remove(file)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from neardup.index.local.cache import Cache
 from neardup.index.local.columns import Columns, Flags, read_columns
 from neardup.index.local.database import Database
+from neardup.index.local.row_checks import damaged
 from neardup.index.recipe import Recipe
 from neardup.index.tables import Tables
 
@@ -53,6 +54,10 @@ class State:
         columns = Columns.joined([columns, fresh])
         deleted = np.concatenate([flags.deleted, newer.deleted])
         follows = np.concatenate([flags.follows, newer.follows])
+        if (missing := counts["documents"] - int((~deleted).sum())) != 0:
+            raise damaged(
+                database.path, f"{abs(missing)} rows are {'missing' if missing > 0 else 'too many'}"
+            )
         tables = Tables(recipe, threads)
         tables.load(columns.ids, columns.keys, deleted, columns.empty)
         tables.hide(np.flatnonzero(follows & ~deleted), True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from neardup.index.answers import Cluster, Health, Hit, Stats, Stored
-from neardup.index.export import Line
+from neardup.index.export import ExportedDocument
 from neardup.index.hits import hits_of
 from neardup.index.interface import Access, Opening, Rows, check_folder
 from neardup.index.local.database import Database
@@ -127,7 +127,7 @@ class LocalStore:
             yield from found
             following = lines[-1].row + 1
 
-    def lines(self) -> Iterator[Sequence[Line]]:
+    def lines(self) -> Iterator[Sequence[ExportedDocument]]:
         """All documents of one moment, by row; uses its own connection, so that nobody has to wait."""
         with contextlib.closing(Database(self.session.database.path, readonly=True)) as database:
             database.begin(snapshot=True)
@@ -138,7 +138,7 @@ class LocalStore:
                 names = own | (database.ids(others) if len(others) else {})
                 if not all(line.keeper in names for line in part):
                     raise damaged(database.path, "a document follows a row that does not exist")
-                yield [Line(line.id, names[line.keeper], *line[3:]) for line in part]
+                yield [ExportedDocument(line.id, names[line.keeper], *line[3:]) for line in part]
                 seen += len(part)
             if seen != counts["documents"]:
                 raise damaged(database.path, f"{counts['documents'] - seen} documents are missing")

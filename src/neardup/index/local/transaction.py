@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from neardup.index.clusters import Keepers, choose_keepers
 from neardup.index.local.columns import Columns
 from neardup.index.local.database import Database
+from neardup.index.local.documents import every_head
 from neardup.index.local.row_checks import damaged
 from neardup.index.local.state import Change
 from neardup.index.match import Items, Matcher
@@ -50,11 +51,12 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Written:
-    """The result: the rows and keepers of the documents, the number of deleted rows, and the change for the
-    tables."""
+    """The result: the rows and keepers of the documents, the ids of the keepers that others follow, the number of
+    deleted rows, and the change for the tables."""
 
     rows: Rows
     keepers: Keepers
+    names: dict[int, str]
     removed: int
     change: Change
 
@@ -76,10 +78,12 @@ def write(
         keepers = choose_keepers(rows, found, *matcher.together(items), matcher.same)
         fresh = Columns(incoming.hashes, items.keys, items.empty)
     follow, lead = [rows[keepers.row != rows]], [NONE]
+    names: dict[int, str] = {}
     orphans = _orphans(database, removed)
     deleted = _delete(database, removed)
     if incoming is not None:
         _insert(database, incoming, rows, keepers)
+        names = _followed(database, keepers.row[keepers.row != rows])
         if len(orphans):
             leading = np.flatnonzero((keepers.row == rows) & ~incoming.items.empty)
             leaders = rows[leading], incoming.items.take(leading)
@@ -94,7 +98,7 @@ def write(
     if len(orphans):
         lines += [(head.row, head.keeper) for head in database.heads(orphans)]
     _log(database, lines)
-    return Written(rows, keepers, len(deleted), Change(fresh, deleted, lost, led))
+    return Written(rows, keepers, names, len(deleted), Change(fresh, deleted, lost, led))
 
 
 def _insert(database: Database, incoming: Incoming, rows: Rows, keepers: Keepers) -> None:
@@ -116,6 +120,12 @@ def _insert(database: Database, incoming: Incoming, rows: Rows, keepers: Keepers
     }
     database.insert(columns, {"added": incoming.added, "expires": incoming.expires})
     database.count(rows=len(rows), documents=len(rows), followers=int((keepers.row != rows).sum()))
+
+
+def _followed(database: Database, keepers: Rows) -> dict[int, str]:
+    """The ids of these keepers. Tables may name a row that the database has lost: nothing may follow it."""
+    heads = every_head(database, np.unique(keepers)) if len(keepers) else []
+    return {head.row: head.id for head in heads}
 
 
 def _orphans(database: Database, removed: Rows) -> Rows:
@@ -145,7 +155,7 @@ def _reassign(
     lines = database.wholes(rows)
     if len(lines) != len(rows):
         raise damaged(database.path, "the list of followers names rows that do not exist")
-    items = matcher.of_contents(rows, {line.row: (line.print, line.content) for line in lines})
+    items = matcher.of_contents(rows, {line.row: (line.fingerprint, line.content) for line in lines})
     fixed, everything, numbers = 0, items, rows
     if leaders is not None:
         fixed, everything = len(leaders[0]), Items.joined(leaders[1], items)

@@ -64,9 +64,9 @@ class LocalWriter:
         old = self._session.rows_of(incoming.ids, self._session.database, incoming.hashes)
         written = self._session.change(incoming, np.array(sorted(old.values()), np.int64))
         keepers = written.keepers
-        followed = keepers.row[keepers.row != written.rows]
-        names = self._session.database.ids(followed) if len(followed) else {}
-        return Answers(incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, names)
+        return Answers(
+            incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, written.names
+        )
 
     def remove(self, ids: Sequence[str]) -> int:
         """Delete documents. Returns how many of them existed."""

@@ -80,7 +80,7 @@ class Address:
             else:
                 others.append((option, value))
         if kind == "cluster" and parts.path not in ("", "/", "/0"):
-            raise ConfigError(f"{shown(address)}: a cluster has the database 0 alone")
+            raise ConfigError(f"{shown(address)}: a cluster has only the database 0")
         name = ours.get("name", "index")
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", name):
             raise ConfigError(

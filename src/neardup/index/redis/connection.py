@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from neardup.errors import ConfigError, MissingExtra
 from neardup.index.redis.address import FILES, OPTIONS, Address
@@ -42,6 +42,14 @@ class Command(NamedTuple):
     words: tuple[Any, ...] | Packed
 
 
+class CheckedKey(Protocol):
+    """A key that is read with every batch, and what is done with its value."""
+
+    key: bytes
+
+    def check(self, found: bytes | None) -> None: ...
+
+
 class Connection:
     """A client of one server or of a cluster. Any number of threads may use it."""
 
@@ -56,6 +64,7 @@ class Connection:
         except ModuleNotFoundError:
             raise MissingExtra("an index in Redis", "redis") from None
         self.address, self._errors = address, redis.exceptions
+        self.identity: CheckedKey | None = None
         self._sleeping: Callable[[float], None] = time.sleep
         with contextlib.suppress(ModuleNotFoundError):
             self._pack = import_module("hiredis").pack_command
@@ -99,9 +108,21 @@ class Connection:
         replies = iter(self.run([command for step in steps for command in step]))
         return [[next(replies) for _ in step] for step in steps]
 
+    def unchecked(self, key: bytes, word: str = "GET", *words: Any) -> Any:
+        """The reply to one command about a key, whatever index the server has."""
+        return self._run([Command(key, (word, key, *words))])[0]
+
     def run(self, commands: Sequence[Command]) -> list[Any]:
         """The replies to commands, each executed at least once. Commands for the same node are sent in one pipeline,
-        in order. On one server, a command takes final effect only after all commands before it."""
+        in order. On one server, a command takes final effect only after all commands before it. SharedIndexError if the
+        server turns out to have lost the index."""
+        if self.identity is None or not commands:
+            return self._run(commands)
+        *replies, found = self._run([*commands, Command(self.identity.key, ("GET", self.identity.key))])
+        self.identity.check(found)
+        return replies
+
+    def _run(self, commands: Sequence[Command]) -> list[Any]:
         replies: list[Any] = [None] * len(commands)
         left = list(range(len(commands)))
         deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE

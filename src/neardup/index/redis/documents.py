@@ -17,11 +17,13 @@ from neardup.index.recipe import Recipe
 from neardup.index.redis.connection import Command, Connection, Packed
 from neardup.index.redis.layout import FIELDS, ROWS_A_RECORD, KeyLayout
 from neardup.index.redis.records import KEEPER, Record, pack_records
-from neardup.index.redis.scripts import CLAIM, LEAD, READ, SWITCH, WRITE
+from neardup.index.redis.scripts import CLAIM, LEAD, READ, READ_SMALL, SIZES, SWITCH, WRITE
 
 __all__ = ["Fetched", "RedisDocuments"]
 
 Rows = NDArray[np.int64]
+_SMALL, _FIRST = 64 << 10, 256  # bytes of contents that come with a record, and of how many rows at most
+_ANY = 1 << 40
 DIGEST = 12  # bytes of an id's digest: two of 10**9 ids are equal with probability 10**-11
 
 
@@ -29,7 +31,7 @@ Switch = tuple[int, bytes, bytes]  # a row, what its record must begin with, and
 T = TypeVar("T")
 
 
-class Asked(NamedTuple, Generic[T]):
+class CommandBatch(NamedTuple, Generic[T]):
     """Commands, and the function that reads their replies."""
 
     commands: list[Command]
@@ -145,23 +147,27 @@ class RedisDocuments:
         return asked.read(self.connection.run(asked.commands))
 
     def fetched(self, rows: Sequence[int]) -> Fetched:
-        """The records of rows, with their contents if a comparison needs them."""
+        """The records of rows. If a comparison needs their contents, small ones come with them, of as many rows as take
+        little memory; of the others only the sizes."""
         if not rows or not (self.apart or self.recipe.verifies or self.recipe.compares_words):
             return Fetched(self, self.read(rows))
         records = [self.layout.record(row) for row in rows]
         contents = [self.layout.content(row) for row in rows]
-        places = records + contents
-        values = self._read([key for key, _ in places], [field for _, field in places])
+        words = [(field, _ANY) for _, field in records]
+        words += [(field, _SMALL if at < _FIRST else 0) for at, (_, field) in enumerate(contents)]
+        values = self.connection.each(READ_SMALL, [key for key, _ in records + contents], words)
         found = {
             row: self.unpack(value, key)
             for row, value, (key, _) in zip(rows, values[: len(rows)], records, strict=True)
             if value is not None
         }
-        pairs = zip(rows, values[len(rows) :], strict=True)
-        held = {
-            row: self._held(found[row], value) for row, value in pairs if row in found and value is not None
-        }
-        return Fetched(self, found, held)
+        there = [
+            (row, value)
+            for row, value in zip(rows, values[len(rows) :], strict=True)
+            if row in found and value is not None
+        ]
+        held = {row: self._held(found[row], value) for row, value in there if not isinstance(value, int)}
+        return Fetched(self, found, held, {row: size for row, size in there if isinstance(size, int)})
 
     def unpack(self, value: bytes, key: bytes) -> Record:
         try:
@@ -190,7 +196,7 @@ class RedisDocuments:
         switched = self.switches(changes)
         return switched.read(self.connection.run(switched.commands))
 
-    def switches(self, changes: Sequence[Switch]) -> Asked[list[Record | bool]]:
+    def switches(self, changes: Sequence[Switch]) -> CommandBatch[list[Record | bool]]:
         """The commands of `switch`, and the function that reads their replies."""
         places = [self.layout.record(row) for row, _, _ in changes]
         words = [(field, *change[1:]) for (_, field), change in zip(places, changes, strict=True)]
@@ -204,9 +210,9 @@ class RedisDocuments:
                 for reply, key in zip(found, keys, strict=True)
             ]
 
-        return Asked(self.connection.calls(SWITCH, keys, words, groups), read)
+        return CommandBatch(self.connection.calls(SWITCH, keys, words, groups), read)
 
-    def reads(self, rows: Sequence[int]) -> Asked[dict[int, Record]]:
+    def reads(self, rows: Sequence[int]) -> CommandBatch[dict[int, Record]]:
         """The commands of `read`, and the function that reads their replies."""
         places = [self.layout.record(row) for row in rows]
         keys = [key for key, _ in places]
@@ -217,9 +223,11 @@ class RedisDocuments:
             columns = zip(rows, values, keys, strict=True)
             return {row: self.unpack(value, key) for row, value, key in columns if value is not None}
 
-        return Asked(self.connection.calls(READ, keys, [(field,) for _, field in places], groups), read)
+        return CommandBatch(
+            self.connection.calls(READ, keys, [(field,) for _, field in places], groups), read
+        )
 
-    def leads(self, rows: Sequence[int], before: bytes) -> Asked[dict[int, Record | bool]]:
+    def leads(self, rows: Sequence[int], before: bytes) -> CommandBatch[dict[int, Record | bool]]:
         """Commands that turn rows into keepers if their records begin with `before`. The replies contain the other
         rows, with the stored record or False."""
         pages: dict[int, bytearray] = {}
@@ -239,7 +247,7 @@ class RedisDocuments:
                     failed[first[key] + int(field)] = self.unpack(value, key) if value else False
             return failed
 
-        return Asked(commands, read)
+        return CommandBatch(commands, read)
 
     def pages(self, last: int) -> Iterator[dict[int, Record]]:
         """All records below a row number, some thousands at a time, in the order of rows."""
@@ -315,6 +323,12 @@ class RedisDocuments:
             pages.setdefault(key, []).append(field)
         return [Command(key, ("HDEL", key, *fields)) for key, fields in pages.items()]
 
+    def stored_bytes(self, rows: Sequence[int]) -> int:
+        """Bytes of the records and contents of rows, as they are stored; none of them is loaded."""
+        places = [place for row in rows for place in (self.layout.record(row), self.layout.content(row))]
+        keys = [key for key, _ in places]
+        return sum(self.connection.each(SIZES, keys, [(field,) for _, field in places])) if keys else 0
+
     def _read(self, keys: Sequence[bytes], fields: Sequence[bytes]) -> list[Any]:
         return self.connection.each(READ, keys, [(field,) for field in fields]) if keys else []
 
@@ -323,27 +337,38 @@ class RedisDocuments:
 
 
 class Fetched:
-    """Records that were read, as a source for a Matcher; their contents are fetched on demand."""
+    """Records that were read, as a source for a Matcher. Contents that did not come with them are read on demand, and
+    are not kept; `large` are their sizes."""
 
     def __init__(
         self,
         documents: RedisDocuments,
         records: dict[int, Record],
         held: dict[int, tuple[bytes | None, bytes | None]] | None = None,
+        large: dict[int, int] | None = None,
     ) -> None:
         self._documents, self.records = documents, records
-        self._held = held or {}
+        self._held, self._large = held or {}, large or {}
 
     def only(self, records: dict[int, Record]) -> Fetched:
         """The same for some of the records."""
-        return Fetched(self._documents, records, self._held)
+        return Fetched(self._documents, records, self._held, self._large)
+
+    def sizes(self, rows: Rows) -> Rows:
+        """Bytes that the contents of each row take."""
+        held = ((row, self._held.get(row, (None, None))[1]) for row in rows.tolist())
+        return np.array([len(content or b"") or self._large.get(row, 0) for row, content in held], np.int64)
 
     def contents(self, rows: Rows) -> dict[int, tuple[bytes | None, bytes | None]]:
         """Fingerprint and content of those rows that exist and are complete."""
         wanted = [row for row in rows.tolist() if row in self.records]
-        if missing := {row: self.records[row] for row in wanted if row not in self._held}:
-            self._held |= self._documents.contents(missing)
-        return {row: self._held[row] for row in wanted if row in self._held}
+        missing = {row: self.records[row] for row in wanted if row not in self._held}
+        found = self._documents.contents(missing) if missing else {}
+        return {
+            row: found[row] if row in found else self._held[row]
+            for row in wanted
+            if row in found or row in self._held
+        }
 
 
 def _pages(rows: Sequence[int]) -> Iterator[tuple[int, range]]:

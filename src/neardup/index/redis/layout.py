@@ -8,6 +8,9 @@
 {NAME:s}i:b       rows by the digest of their id: a hash
 {NAME:s}x:t       rows that expire in second t
 
+NAME is the name of the index with its epoch: pages.3fa2c1. Two keys have the name alone: {pages}recipe and
+{pages}identity, which is the digest of the recipe.
+
 s is one of 128 shards. A cluster places keys by the part in braces, so one command can use all keys of a shard.
 """
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from neardup.errors import FormatError
 from neardup.index.answers import Cluster, Hit, Stored
-from neardup.index.contents import unpack_text
-from neardup.index.export import Line
+from neardup.index.contents import LARGEST_TEXT, TextTooLarge, unpack_text
+from neardup.index.export import ExportedDocument
 from neardup.index.hits import hits_of
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.documents import RedisDocuments
@@ -22,6 +22,8 @@ from neardup.index.tables import Near
 from neardup.search.interface import Mode
 
 __all__ = ["RedisReader"]
+
+READ_AT_ONCE = 256  # members of a cluster: their records are as large as their meta
 
 
 class RedisReader:
@@ -40,11 +42,14 @@ class RedisReader:
         found = self._matcher.compared(items, near, fetched.only(records))
         return hits_of(found, {row: record.id for row, record in records.items()}, own, mode)
 
-    def stored(self, ids: Sequence[str]) -> list[Stored | None]:
-        """What is stored under ids."""
+    def stored(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]:
+        """What is stored under ids; TextTooLarge if that is more than `most` bytes, before it is loaded."""
         rows = self._documents.rows_of(ids)
-        records = self._committed([row for row in rows if row is not None], int(time.time() * 1000))
-        found = {entry.row: entry for entry in self._entries(records)}
+        there = [row for row in rows if row is not None]
+        if most is not None and self._documents.stored_bytes(there) > most:
+            raise TextTooLarge(f"what is stored has more than {most:,} bytes")
+        records = self._committed(there, int(time.time() * 1000))
+        found = {entry.row: entry for entry in self._entries(records, most)}
         return [
             entry if row is not None and (entry := found.get(row)) is not None and entry.id == id else None
             for id, row in zip(ids, rows, strict=True)
@@ -56,14 +61,15 @@ class RedisReader:
             now = int(time.time() * 1000)
             yield from self._entries({row: record for row, record in page.items() if _counts(record, now)})
 
-    def lines(self, last: int) -> Iterator[Sequence[Line]]:
+    def lines(self, last: int) -> Iterator[Sequence[ExportedDocument]]:
         """All documents below a row number, as export lines."""
         for page in self._documents.pages(last):
             now = int(time.time() * 1000)
             yield self._exported({row: record for row, record in page.items() if _counts(record, now)})
 
-    def cluster(self, id: str) -> Cluster | None:
-        """The cluster of a document. Followers are near their keeper, so a search for the keeper finds them."""
+    def cluster(self, id: str, most: int | None = None) -> Cluster | None:
+        """The cluster of a document. Followers are near their keeper, so a search for the keeper finds them.
+        TextTooLarge if it has more than `most` members."""
         now = int(time.time() * 1000)
         row = self._documents.rows_of([id])[0]
         if row is None or (record := self._committed([row], now).get(row)) is None or record.id != id:
@@ -78,13 +84,18 @@ class RedisReader:
             items = self._matcher.of_contents(np.array([lead]), held)
             probes = self._matcher.probes(items)
             near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=probes).row.tolist()
-        found = self._committed(sorted({*near, row} - {lead}), now)
-        members = [
-            Hit(r.id, at, r.distance, r.similarity)
-            for at, r in sorted(found.items())
-            if r.state == FOLLOWER and r.other == lead
-        ]
-        return Cluster(head.id, [Hit(head.id, lead, None, None), *members])
+        members = [Hit(head.id, lead, None, None)]
+        rows = sorted({*near, row} - {lead})
+        for start in range(0, len(rows), READ_AT_ONCE):
+            found = self._committed(rows[start : start + READ_AT_ONCE], now)
+            members += [
+                Hit(r.id, at, r.distance, r.similarity)
+                for at, r in sorted(found.items())
+                if r.state == FOLLOWER and r.other == lead
+            ]
+            if most is not None and len(members) > most:
+                raise TextTooLarge(f"the cluster has more than {most:,} members")
+        return Cluster(head.id, members)
 
     def _committed(self, rows: Iterable[int], now: int) -> dict[int, Record]:
         return {row: r for row, r in self._documents.read(rows).items() if _counts(r, now)}
@@ -94,14 +105,14 @@ class RedisReader:
         others = {r.other for r in records.values() if r.state == FOLLOWER} - records.keys()
         return records | self._documents.read(sorted(others))
 
-    def _exported(self, records: dict[int, Record]) -> list[Line]:
+    def _exported(self, records: dict[int, Record]) -> list[ExportedDocument]:
         heads, lines = self._heads(records), []
         for row, (fingerprint, content) in self._documents.contents(records).items():
             record = records[row]
             head = heads.get(record.other) if record.state == FOLLOWER else record
             follows = head is not None and head is not record
             lines.append(
-                Line(
+                ExportedDocument(
                     record.id,
                     record.id if head is None else head.id,
                     record.distance if follows else None,
@@ -115,13 +126,18 @@ class RedisReader:
             )
         return lines
 
-    def _entries(self, records: dict[int, Record]) -> list[Stored]:
+    def _entries(self, records: dict[int, Record], most: int | None = None) -> list[Stored]:
+        """Records as documents; TextTooLarge as soon as their texts have more than `most` bytes."""
         heads = self._heads(records)
         held = self._documents.contents(records)
+        left = LARGEST_TEXT if most is None else most
         entries = []
         for row, record in sorted(records.items()):
             fingerprint, content = held.get(row, (None, None))
-            text = unpack_text(content) if content is not None and self._documents.texts else None
+            text = None
+            if content is not None and self._documents.texts:
+                text = unpack_text(content, left)
+                left -= len(text) if most is not None else 0
             follows = record.state == FOLLOWER and record.other in heads
             entries.append(
                 Stored(

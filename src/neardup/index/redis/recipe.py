@@ -1,18 +1,70 @@
-"""The recipe of a shared index. It is stored once under the index name, and every worker reads it from there."""
+"""The recipe of a shared index. It is stored once under the index name, and every worker reads it from there.
+
+The epoch is a random part of the recipe and of all other keys. If a server loses its data and a worker makes the index
+again, the new one has another seed and other keys, so that nothing of the two is ever mixed.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import re
+import secrets
+from typing import NamedTuple
 
 from neardup.config.config import Config
-from neardup.errors import FormatError
+from neardup.errors import FormatError, SharedIndexError
 from neardup.index.key import recipe_of_json, recipe_to_json
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.redis.connection import Connection
 
-__all__ = ["load_recipe", "store_recipe", "usual_config"]
+__all__ = ["SharedIdentity", "SharedRecipe", "load_recipe", "store_recipe", "usual_config"]
 
 KIND, VERSION = "neardup shared index", 1
+
+
+class SharedRecipe(NamedTuple):
+    """A recipe as it is on the server, with the expected number of documents. `epoch` is empty in indexes of earlier
+    versions. `digest` is that of the stored recipe."""
+
+    recipe: Recipe
+    expected: int
+    epoch: str
+    digest: bytes
+
+    def keys_of(self, name: str) -> str:
+        """The name that all keys of the index begin with, except those of the recipe."""
+        return f"{name}.{self.epoch}" if self.epoch else name
+
+
+class SharedIdentity:
+    """Notices that a server was emptied or replaced: the digest of the recipe is read again with every batch."""
+
+    def __init__(self, connection: Connection, digest: bytes) -> None:
+        self._connection, self._digest = connection, digest
+        self.key = b"{%s}identity" % connection.address.name.encode()
+        if connection.unchecked(self.key) != digest:
+            self._restore()
+
+    def check(self, found: bytes | None) -> None:
+        """Raise unless `found` is what is stored under the key, and the recipe is still the one we have."""
+        if found == self._digest:
+            return
+        stored = self._connection.unchecked(recipe_key(self._connection.address.name))
+        if stored is not None and _digest(stored) == self._digest:
+            self._restore()  # a failover lost the key alone
+            return
+        what = "has another index under this name" if stored is not None else "no longer has this index"
+        where = self._connection.address.shown
+        raise SharedIndexError(
+            f"{where}: the server {what}: it was emptied or replaced. What was not acknowledged is not stored. Close "
+            f"this index; `neardup index replay {where} FILE` puts an export or a log back"
+        )
+
+    def _restore(self) -> None:
+        with contextlib.suppress(SharedIndexError):  # a replica, or a user that may only read
+            self._connection.unchecked(self.key, "SET", self._digest)
 
 
 def usual_config(_: Contents) -> Config:
@@ -25,8 +77,12 @@ def recipe_key(name: str) -> bytes:
     return b"{%s}recipe" % name.encode()
 
 
-def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
-    """The recipe and the expected number of documents; None if there is no index with this name."""
+def _digest(stored: bytes) -> bytes:
+    return hashlib.blake2b(stored, digest_size=16).digest()
+
+
+def load_recipe(connection: Connection) -> SharedRecipe | None:
+    """The stored recipe; None if there is no index with this name."""
     key = recipe_key(connection.address.name)
     data = connection.one(key, "GET", key)
     if data is None:
@@ -40,7 +96,10 @@ def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
             raise FormatError(
                 where, f"version {VERSION}", f"version {whole['version']}: use the neardup that made it"
             )
-        return recipe_of_json(whole["settings"]), int(whole["expected"])
+        epoch = whole.get("epoch", "")
+        if not re.fullmatch(r"([0-9a-f]{6})?", epoch):
+            raise ValueError(f"epoch {epoch!r}")
+        return SharedRecipe(recipe_of_json(whole["settings"]), int(whole["expected"]), epoch, _digest(data))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, FormatError):
             raise
@@ -50,6 +109,7 @@ def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
 def store_recipe(connection: Connection, recipe: Recipe, expected: int) -> None:
     """Store the recipe of a new index, unless another worker was faster."""
     settings = recipe_to_json(recipe)
-    whole = {"kind": KIND, "version": VERSION, "expected": expected, "settings": settings}
+    epoch = secrets.token_hex(3)
+    whole = {"kind": KIND, "version": VERSION, "expected": expected, "epoch": epoch, "settings": settings}
     key = recipe_key(connection.address.name)
     connection.one(key, "SET", key, json.dumps(whole), "NX")

@@ -25,11 +25,12 @@ BUCKETS_AT_ONCE = 1000
 
 @dataclass
 class _Found:
-    """Problems: rows half added or half removed, older versions, followers without a keeper, rows without contents,
-    and entries without a document, by bucket."""
+    """Problems: rows half added or half removed, older versions, rows whose id was lost, followers without a keeper,
+    rows without contents, and entries without a document, by bucket."""
 
     half: dict[int, Record] = field(default_factory=dict)
     older: list[int] = field(default_factory=list)
+    nameless: dict[str, list[int]] = field(default_factory=dict)
     lost: dict[int, Record] = field(default_factory=dict)
     hollow: list[int] = field(default_factory=list)
     absent: int = 0
@@ -51,6 +52,7 @@ def repair(documents: RedisDocuments, tables: SharedTables, writer: RedisWriter,
     problems = [
         (len(found.half), "documents were left half added or half removed"),
         (len(found.older), "older versions of documents were left behind"),
+        (sum(map(len, found.nameless.values())), "documents cannot be found by their ids"),
         (len(found.lost), "documents follow a keeper that does not exist"),
         (len(found.hollow), "documents have lost their contents"),
         (found.absent, "entries are missing from the tables"),
@@ -75,7 +77,13 @@ def _read_page(
     found.documents += len(committed)
     found.followers += sum(record.state == FOLLOWER for record in committed.values())
     current = documents.rows_of([record.id for record in committed.values()])
-    found.older += [row for row, now in zip(committed, current, strict=True) if now != row]
+    # Only a later version makes this one an older one. A lost id, or one that leads nowhere, does not.
+    later = documents.read(sorted({now for now in current if now is not None} - committed.keys())) | committed
+    for (row, record), now in zip(committed.items(), current, strict=True):
+        if now is not None and now != row and now in later and later[now].id == record.id:
+            found.older.append(row)
+        elif now != row:
+            found.nameless.setdefault(record.id, []).append(row)
     heads = {record.other for record in committed.values() if record.state == FOLLOWER}
     leads = {row for row, record in documents.read(sorted(heads)).items() if record.state == KEEPER}
     found.lost |= {
@@ -138,7 +146,7 @@ def _look_again(documents: RedisDocuments, found: _Found) -> None:
     found.lost = {row: r for row, r in found.lost.items() if row in now and now[row].head == r.head}
     there = [row for row in found.older if row in now]
     current = documents.rows_of([now[row].id for row in there])
-    found.older = [row for row, owner in zip(there, current, strict=True) if owner != row]
+    found.older = [row for row, owner in zip(there, current, strict=True) if owner not in (row, None)]
     rows = sorted({row for strays in found.strays.values() for row in strays})
     records = documents.read(rows)
     again = {
@@ -149,6 +157,7 @@ def _look_again(documents: RedisDocuments, found: _Found) -> None:
 
 
 def _put_right(documents: RedisDocuments, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
+    found.older += _name_again(documents, found.nameless)
     names = list(found.half)
     owners = documents.rows_of([found.half[row].id for row in names])
     dead = {
@@ -167,6 +176,31 @@ def _put_right(documents: RedisDocuments, tables: SharedTables, writer: RedisWri
         commands = documents.connection.total(DROP, list(strays), words, tables.layout.width)
         documents.connection.run(commands)
     _count(documents, writer)
+
+
+def _name_again(documents: RedisDocuments, nameless: dict[str, list[int]]) -> list[int]:
+    """Give rows whose ids were lost their ids again, unless they have got another row meanwhile. Of several rows of an
+    id the last gets it. Returns the others, which are older versions now."""
+    ids = list(nameless)
+    last = {id: max(rows) for id, rows in nameless.items()}
+    there = documents.read(last.values())
+    for id, owner in zip(ids, documents.rows_of(ids), strict=True):
+        row = last[id]
+        if row not in there or owner == row:
+            continue
+        if owner is None:
+            documents.claim([id], np.array([row], np.int64))
+        elif owner not in documents.read([owner]):
+            documents.hand_back([id], [owner], [row])
+    # Only the version that has the id now makes the others older ones.
+    owners = dict(zip(ids, documents.rows_of(ids), strict=True))
+    named = documents.read([owner for owner in owners.values() if owner is not None])
+    return [
+        row
+        for id, rows in nameless.items()
+        for row in rows
+        if (owner := owners[id]) is not None and owner != row and owner in named and named[owner].id == id
+    ]
 
 
 def _count(documents: RedisDocuments, writer: RedisWriter) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.index.contents import pack_text, unpack_text
-from neardup.index.export import Line, read_export
+from neardup.index.export import ExportedDocument, read_export
 from neardup.index.interface import Opening
 from neardup.index.key import exported_documents, read_key
 from neardup.index.match import Items
@@ -61,7 +61,7 @@ def _opened(address: str, recipe: Recipe) -> RedisStore:
         if found is None:
             KeyLayout.of(where.name, recipe, where.expected)
             store_recipe(connection, recipe, where.expected)
-        elif found[0].to_settings() != recipe.to_settings():
+        elif found.recipe.to_settings() != recipe.to_settings():
             raise ConfigError(f"{where.shown}: another index has this name; give another")
     finally:
         connection.close()
@@ -113,7 +113,7 @@ def _items(recipe: Recipe, prints: Sequence[bytes | None], contents: Sequence[An
     return Items(column, recipe.keys(column), empty, contents)
 
 
-def _fill(store: RedisStore, lines: Iterable[Line]) -> int:
+def _fill(store: RedisStore, lines: Iterable[ExportedDocument]) -> int:
     """Add documents with their keepers. A keeper may come after its follower, so all rows are assigned first."""
     whole = list(lines)
     rows = {line.id: row for row, line in enumerate(whole)}
@@ -139,7 +139,7 @@ def _fill(store: RedisStore, lines: Iterable[Line]) -> int:
     return len(whole)
 
 
-def _record(line: Line, rows: dict[str, int], recipe: Recipe) -> Record:
+def _record(line: ExportedDocument, rows: dict[str, int], recipe: Recipe) -> Record:
     if line.meta is not None:
         json.loads(line.meta)
     leads = line.keeper == line.id

@@ -5,7 +5,7 @@ They are sent in full (EVAL), so they also work on a server that was restarted o
 
 from __future__ import annotations
 
-__all__ = ["APPEND", "CLAIM", "DROP", "LEAD", "READ", "SWITCH", "WRITE"]
+__all__ = ["APPEND", "CLAIM", "DROP", "LEAD", "READ", "READ_SMALL", "SIZES", "SWITCH", "WRITE"]
 
 READ = """
 local found = {}
@@ -13,6 +13,25 @@ for i = 1, #KEYS do found[i] = redis.call('HGET', KEYS[i], ARGV[i]) end
 return found
 """
 """Reads fields. KEYS: hashes; ARGV: one field for each. Returns the values."""
+
+READ_SMALL = """
+local found = {}
+for i = 1, #KEYS do
+  local field, most = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
+  local size = redis.call('HSTRLEN', KEYS[i], field)
+  if size > most then found[i] = size else found[i] = redis.call('HGET', KEYS[i], field) end
+end
+return found
+"""
+"""Reads small fields. KEYS: hashes; ARGV: a field and the most bytes for each. Returns values, and the sizes of those
+that are larger."""
+
+SIZES = """
+local found = {}
+for i = 1, #KEYS do found[i] = redis.call('HSTRLEN', KEYS[i], ARGV[i]) end
+return found
+"""
+"""Sizes of fields. KEYS: hashes; ARGV: one field for each. Returns bytes, 0 for none."""
 
 APPEND = """
 local most, refused = tonumber(ARGV[#KEYS + 1]), 0

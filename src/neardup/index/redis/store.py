@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from neardup.errors import FormatError
 from neardup.index.answers import Cluster, Health, Hit, Stored
-from neardup.index.contents import TextTooLarge
-from neardup.index.export import Line
+from neardup.index.export import ExportedDocument
 from neardup.index.inputs import check_ids
 from neardup.index.interface import Access, Opening, Rows, unsupported
 from neardup.index.match import Items, Matcher
@@ -21,7 +21,7 @@ from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.journal import Journal
 from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.queries import RedisReader
-from neardup.index.redis.recipe import load_recipe, store_recipe, usual_config
+from neardup.index.redis.recipe import SharedIdentity, load_recipe, store_recipe, usual_config
 from neardup.index.redis.repair import repair
 from neardup.index.redis.stats import SharedStats
 from neardup.index.redis.tables import SharedTables
@@ -59,9 +59,10 @@ class RedisStore:
                 store_recipe(self._connection, made, where.expected)
                 found = load_recipe(self._connection)
                 assert found is not None
-            self.recipe, expected = found
+            self.recipe = found.recipe
             opening.check_recipe(where.shown, self.recipe)
-            layout = KeyLayout.of(where.name, self.recipe, expected)
+            self._connection.identity = SharedIdentity(self._connection, found.digest)
+            layout = KeyLayout.of(found.keys_of(where.name), self.recipe, found.expected)
             self._tables = SharedTables(self._connection, layout)
             self._documents = RedisDocuments(self._connection, layout, self.recipe)
             self.matcher = Matcher(self.recipe, self._tables, opening.threads)
@@ -103,22 +104,16 @@ class RedisStore:
 
     def get_all(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]:
         check_ids(ids)
-        found = self._reader.stored(ids)
-        if most is not None and sum(len(entry.text or "") for entry in found if entry) > most:
-            raise TextTooLarge(f"what is stored has more than {most:,} characters")
-        return found
+        return self._reader.stored(ids, most)
 
     def cluster(self, id: str, most: int | None = None) -> Cluster | None:
         check_ids([id])
-        found = self._reader.cluster(id)
-        if found is not None and most is not None and len(found.members) > most:
-            raise TextTooLarge(f"the cluster has more than {most:,} members")
-        return found
+        return self._reader.cluster(id, most)
 
     def documents(self) -> Iterator[Stored]:
         return self._reader.documents(self.writer.last_row())
 
-    def lines(self) -> Iterator[Sequence[Line]]:
+    def lines(self) -> Iterator[Sequence[ExportedDocument]]:
         return self._reader.lines(self.writer.last_row())
 
     def contains(self, id: str) -> bool:
@@ -151,10 +146,12 @@ class RedisStore:
     def _counts(self) -> dict[str, int]:
         names = ("documents", "followers", "rows", "unlisted")
         meta = self._tables.layout.meta
-        return {
-            name: int(value or 0)
-            for name, value in zip(names, self._connection.one(meta, "HMGET", meta, *names), strict=True)
-        }
+        found = dict(zip(names, self._connection.one(meta, "HMGET", meta, *names), strict=True))
+        for name, value in found.items():
+            if value is not None and not value.removeprefix(b"-").isdigit():
+                where = f"{self._connection.address.shown} {meta.decode()}"
+                raise FormatError(where, f"the number of {name}", f"{value!r:.50}")
+        return {name: int(value or 0) for name, value in found.items()}
 
     def refresh(self) -> bool:
         """A shared index is always up to date."""

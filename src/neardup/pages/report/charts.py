@@ -51,6 +51,27 @@ def _steps(low: float, high: float) -> int:
     return 4
 
 
+def _axes(picture: Html, across: str, up: str, meanings: Sequence[tuple[str, str]]) -> Html:
+    """A picture with the titles of its axes and a legend of (class, meaning)."""
+    sample = '<svg class="sample" aria-hidden="true">{}</svg>'
+    shape = {
+        "bar": '<rect class="{}" width="100%" height="100%"/>',
+        "curve": '<line class="{}" x1="0" x2="100%" y1="50%" y2="50%"/>',
+    }
+    items = (
+        tag("li", raw(sample.format(shape[name.split()[0]].format(name))), raw(label(meaning)))
+        for name, meaning in meanings
+    )
+    return tag(
+        "div",
+        tag("p", raw(f"↑ {label(up)}"), class_="axis-up"),
+        picture,
+        tag("p", raw(f"{label(across)} →"), class_="axis-across"),
+        tag("ul", *items, class_="meanings"),
+        class_="axes",
+    )
+
+
 def _figure(
     title: str, note: str, picture: Html, head: tuple[str, ...], rows: Sequence[Sequence[str]]
 ) -> Html:
@@ -119,7 +140,10 @@ def histogram(title: str, bins: Sequence[Bin], cut: float, unit: str, note: str 
     description = f"{title}: {total:,} {unit} from {low:.2f} to {high:.2f}, threshold {cut:g}"
     picture = tag("svg", *parts, class_="tall", role="img", aria_label=description)
     rows = [[f"{one.low:.2f} – {one.high:.2f}", f"{one.many:,}"] for one in bins]
-    return _figure(title, note, picture, ("similarity", unit), rows)
+    meanings = (("bar", f"{cut:g} or more"), ("bar off", "below the threshold"))
+    return _figure(
+        title, note, _axes(picture, "similarity", f"number of {unit}", meanings), ("similarity", unit), rows
+    )
 
 
 def bars(title: str, rows: Sequence[Bar], unit: str, note: str = "") -> Html:
@@ -173,4 +197,5 @@ def curves(
         "svg", _grid(top), inner, _axis(low, high), marks, class_="tall", role="img", aria_label=description
     )
     rows = [[f"{t:g}", f"{a:,}", f"{b:,}"] for t, a, b in points]
-    return _figure(title, note, picture, ("threshold", *names), rows)
+    meanings = (("curve", names[0]), ("curve second", names[1]))
+    return _figure(title, note, _axes(picture, "threshold", "number", meanings), ("threshold", *names), rows)

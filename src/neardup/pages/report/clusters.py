@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.selection import Cut
 from neardup.findings import Findings
+from neardup.findings.changes import pair_changes, pair_template
 from neardup.pages.report.differences import compared
 from neardup.pages.report.examples import NotableCluster, notable_clusters
 from neardup.pages.report.markup import Html, raw, table, tag, text
@@ -37,9 +38,9 @@ KINDS = {
 }
 
 
-def cluster_sections(found: Findings, cut: Cut, threshold: float, each: int) -> list[Html]:
+def cluster_sections(found: Findings, cut: Cut, each: int) -> list[Html]:
     """The section with all shown clusters."""
-    chosen = notable_clusters(found, cut, threshold, each)
+    chosen = notable_clusters(found, cut, each)
     _, sizes = cut.clusters.sizes()
     parts, size = [], 0
     for kind, (title, why, badge) in KINDS.items():
@@ -96,9 +97,11 @@ def _card(found: Findings, cut: Cut, one: NotableCluster, badge: str) -> Html:
 def _members(found: Findings, cut: Cut, shown: NDArray[np.int64], ids: list[str], size: int) -> Html:
     several = len(found.source_names) > 1
     lines = []
-    for row, name, similarity in zip(
-        shown.tolist(), ids, cut.clusters.similarity[shown].tolist(), strict=True
-    ):
+    keepers = cut.clusters.keeper[shown]
+    changes = pair_changes(found, shown, keepers)
+    template = pair_template(found, shown, keepers)
+    columns = (shown.tolist(), ids, cut.clusters.similarity[shown].tolist(), changes, template)
+    for row, name, similarity, change, share in zip(*columns, strict=True):
         keeper = row == int(cut.clusters.keeper[row])
         outcome = "keeper" if keeper else "kept" if cut.kept[row] else "dropped"
         kind = "good" if cut.kept[row] else ""
@@ -108,16 +111,24 @@ def _members(found: Findings, cut: Cut, shown: NDArray[np.int64], ids: list[str]
                 tag("span", text(name, ID), class_="id"),
                 tag("span", raw(outcome), class_=f"badge {kind}".strip()),
                 raw(score),
+                raw("" if keeper else _change(change, share)),
                 *([text(found.source_names[int(found.sources[row])], SOURCE)] if several else []),
                 raw(size_text(int(found.sizes[row]))),
             ]
         )
-    head = ["Document", "", "Similarity", *(["Source"] if several else []), "Size"]
+    head = ["Document", "", "Similarity", "Differs in", *(["Source"] if several else []), "Size"]
     numbers = frozenset({2, len(head) - 1})
     body = table(head, lines, numbers)
     more = size - len(ids)
     rest = f"… and {more:,} more between the most similar and the least similar ones"
     return tag("div", body, tag("p", raw(rest), class_="soft tiny") if more else raw(""), class_="members")
+
+
+def _change(kinds: str | None, template: float | None) -> str:
+    """What differs from the keeper, and how much of what is shared is template."""
+    said = [] if not kinds else [kinds.replace(",", ", ")]
+    said += [] if template is None else [f"{template:.0%} template"]
+    return "; ".join(said)
 
 
 def _difference(found: Findings, rows: NDArray[np.int64], ids: list[str]) -> list[Html]:
@@ -126,7 +137,7 @@ def _difference(found: Findings, rows: NDArray[np.int64], ids: list[str]) -> lis
     if not (found.has_text(keeper) and found.has_text(last)):
         return []
     if found.first[keeper] == found.first[last]:
-        return [tag("p", raw("All of them have the same words."), class_="soft small")]
+        return [tag("p", raw(f"All of them have the same {found.config.equal}."), class_="soft small")]
     left, right = found.texts(np.array([keeper, last]))
     title = raw(
         f"The keeper compared with {text(ids[-1], ID)}: <del>only the keeper</del> <ins>only the other</ins>"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from neardup.compare.diff import Words, absorb, align_short
+from neardup.compare.diff import SplitText, absorb, align_short
 from neardup.compare.passages import UNSPACED
 from neardup.pages.report.markup import Html, raw, tag, text
 
@@ -19,7 +19,7 @@ LONGEST = 300  # characters of one difference
 _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
 
 
-class Part(NamedTuple):
+class DiffPart(NamedTuple):
     """A run of words: in both texts, only in the left one, or only in the right one."""
 
     kind: str
@@ -27,13 +27,13 @@ class Part(NamedTuple):
     text: str
 
 
-def differences(left: str, right: str) -> list[Part] | None:
+def differences(left: str, right: str) -> list[DiffPart] | None:
     """The parts in order; None if the extra `edit` is not installed or the texts are too long to align."""
-    old, new = (Words.of(given[:COMPARED].strip(), _WORD, COMPARED) for given in (left, right))
+    old, new = (SplitText.of(given[:COMPARED].strip(), _WORD, COMPARED) for given in (left, right))
     blocks = align_short(old.keys, new.keys)
     if blocks is None:
         return None
-    parts: list[Part] = []
+    parts: list[DiffPart] = []
     # A single shared word between two differences is easier to read as part of them.
     for block in absorb(blocks, lambda _, same, __: len(same.left) == 1):
         if block.equal:
@@ -44,8 +44,8 @@ def differences(left: str, right: str) -> list[Part] | None:
     return parts
 
 
-def _part(kind: str, words: Words, run: range) -> Part:
-    return Part(kind, len(run), re.sub(r"\s+", " ", words.between(run)))
+def _part(kind: str, words: SplitText, run: range) -> DiffPart:
+    return DiffPart(kind, len(run), re.sub(r"\s+", " ", words.between(run)))
 
 
 def compared(left: str, right: str) -> Html:
@@ -70,7 +70,7 @@ def compared(left: str, right: str) -> Html:
     return tag("p", *shown, class_="text diff")
 
 
-def _condensed(parts: list[Part]) -> Iterator[tuple[Html, int, int]]:
+def _condensed(parts: list[DiffPart]) -> Iterator[tuple[Html, int, int]]:
     """Each part as markup, its length, and whether it is a difference."""
     for place, part in enumerate(parts):
         if part.kind != "same":

@@ -9,16 +9,12 @@ from numpy.typing import NDArray
 
 from neardup.clusters.selection import Cut
 from neardup.findings import Findings
-from neardup.findings.risk import FLAGS, ClusterTable, cluster_table
+from neardup.findings.cluster_table import ClusterTable, cluster_table
+from neardup.findings.lanes import lane_titles
 
 __all__ = ["NotableCluster", "notable_clusters"]
 
 Rows = NDArray[np.int64]
-WHY = {
-    "chain": "Its documents are similar to the keeper or connected by a chain, but most pairs of them are not similar.",
-    "template": "All documents come from one source and are about equally similar to the keeper, like filled-in forms.",
-    "large": "It is large, like clusters of templates, error pages or login pages.",
-}
 
 
 class NotableCluster(NamedTuple):
@@ -30,27 +26,26 @@ class NotableCluster(NamedTuple):
     rows: Rows
 
 
-def notable_clusters(findings: Findings, cut: Cut, threshold: float, each: int = 5) -> list[NotableCluster]:
+def notable_clusters(findings: Findings, cut: Cut, each: int = 5) -> list[NotableCluster]:
     """At most `each` clusters of every kind, none twice; the same findings always give the same clusters.
 
-    Suspicious clusters are those that the review page flags as a chain, a template or large, ordered by risk.
+    Suspicious clusters are those that the review page shows first.
     """
-    table = cluster_table(findings, cut, threshold)
-    doubtful = sum(1 << FLAGS.index(name) for name in WHY)
-    flagged = np.flatnonzero(table.flags & doubtful)
+    table = cluster_table(findings, cut)
     near = np.flatnonzero(table.least < 1.0)
     wanted = {
-        "suspicious": flagged[np.argsort(-table.risk[flagged], kind="stable")],
+        "suspicious": near[np.argsort(-table.doubt[near], kind="stable")],
         "largest": np.argsort(-table.sizes, kind="stable"),
         "borderline": near[np.argsort(table.least[near], kind="stable")],
     }
+    titles = lane_titles(findings.config.equal)
     found: list[NotableCluster] = []
     taken: set[int] = set()
     for kind, places in wanted.items():
         chosen = [place for place in places[: each + len(taken)].tolist() if place not in taken][:each]
         taken.update(chosen)
         for place in chosen:
-            why = " ".join(WHY[flag] for flag in table.flags_of(place) if flag in WHY)
+            why = f"Its removals: {', '.join(titles[lane] for lane in table.lanes_of(place))}."
             found.append(
                 NotableCluster(kind, why if kind == "suspicious" else "", _ordered(cut, table, place))
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from itertools import islice
 from os import PathLike
 
 import numpy as np
@@ -20,12 +21,16 @@ from neardup.findings import (
     read_decisions,
     summarize,
 )
+from neardup.findings.protected import list_protected
+from neardup.findings.trust import Trust, trust_of
 from neardup.pages import page_text
 from neardup.pages.report.charts import Bar, Bin, bars, curves, histogram
 from neardup.pages.report.clusters import cluster_sections
-from neardup.pages.report.markup import Html, label, raw, tag, text
+from neardup.pages.report.markup import Html, label, raw, table, tag, text
 from neardup.pages.report.settings import settings_section
+from neardup.pages.report.verdict import verdict_section
 from neardup.storage.output import open_output
+from neardup.values.checks import checked
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted
 from neardup.version import __version__
@@ -33,6 +38,8 @@ from neardup.version import __version__
 __all__ = ["report"]
 
 LARGEST = 2_000_000  # bytes of a report
+ACCOUNT_LINES = 200
+MOST_PROTECTED = 20
 SIZES = (
     (2, 2),
     (3, 3),
@@ -51,6 +58,7 @@ MARK = (
 )
 
 
+@checked
 def report(
     findings: Findings | str | PathLike[str],
     path: str | PathLike[str],
@@ -59,12 +67,22 @@ def report(
     clusters: int = 5,
     decisions: Decisions | None = None,
 ) -> Summary:
-    """Write the findings of a scan as one HTML file under 2 MB that needs no other file, and return the summary that it
-    shows.
+    r"""Write the findings of a scan as one HTML file under 2 MB that needs no other file, and return its summary.
 
     `threshold` replaces the scan's threshold, from the floor up; `clusters` (at most 20) of each kind are shown.
     `decisions` of a review are by default read from the findings folder. The same findings and decisions give the same
     bytes. The file appears only when it is complete.
+
+    path    the HTML file to write
+    raises  ConfigError if `threshold` is below the floor or `clusters` not 0 to 20
+
+    >>> import pathlib, tempfile
+    >>> import neardup as nd
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pages.csv").write_text("id,text\na,The ferry leaves at eight!\nb,the ferry leaves at eight\n")
+    >>> _ = nd.scan(folder / "pages.csv", folder / "found")
+    >>> nd.report(folder / "found", folder / "report.html").dropped
+    1
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)
     if not 0 <= clusters <= 20:
@@ -73,14 +91,15 @@ def report(
     decisions = read_decisions(found) if decisions is None else decisions
     cut = decided_cut(found, threshold, decisions=decisions)
     summary = summarize(found, cut, threshold, decisions)
-    page = _page(found, cut, summary, clusters).encode("utf-8", "replace")
+    trust = trust_of(found, cut, decisions)
+    page = _page(found, cut, summary, trust, clusters).encode("utf-8", "replace")
     assert len(page) < LARGEST, "every part of a report has a limit"
     with open_output(path) as whole:
         whole.write(page)
     return summary
 
 
-def _page(found: Findings, cut: Cut, summary: Summary, clusters: int) -> str:
+def _page(found: Findings, cut: Cut, summary: Summary, trust: Trust, clusters: int) -> str:
     style = page_text("style.css") + page_text("report.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -94,20 +113,22 @@ def _page(found: Findings, cut: Cut, summary: Summary, clusters: int) -> str:
             tag("h1", raw(f"Duplicates in {subject}")),
             tag("p", raw(_lead(found, summary)), class_="lead"),
         ),
+        verdict_section(summary, trust),
         _overview(found, cut, summary),
         _plots(found, cut, summary),
-        *cluster_sections(found, cut, summary.threshold, clusters),
+        *cluster_sections(found, cut, clusters),
+        *_guarded(found, cut, summary),
         settings_section(found, summary),
     ]
-    links = (("numbers", "Numbers"), ("plots", "Plots"), ("clusters", "Clusters"), ("settings", "Settings"))
-    navigation = "".join(f'<a href="#{name}">{shown}</a>' for name, shown in links)
+    links = ("verdict", "numbers", "plots", "clusters", "settings")
+    navigation = "".join(f'<a href="#{name}">{name.capitalize()}</a>' for name in links)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
         f"<title>Duplicates in {subject} – neardup</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        '<a class="skip" href="#numbers">Skip to the numbers</a>\n'
+        '<a class="skip" href="#verdict">Skip to the verdict</a>\n'
         f'<header class="bar-top"><div><span class="brand">{MARK}neardup</span>'
         f'<nav aria-label="Sections">{navigation}</nav></div></header>\n'
         f"<main>{''.join(main)}</main>\n"
@@ -119,26 +140,32 @@ def _page(found: Findings, cut: Cut, summary: Summary, clusters: int) -> str:
 
 
 def _lead(found: Findings, summary: Summary) -> str:
-    share = summary.dropped / summary.documents if summary.documents else 0.0
+    balance = summary.balance
+    share = balance.removed / balance.documents if balance.documents else 0.0
+    left_out = f", and {balance.filtered_out:,} are left out by filters" if balance.filtered_out else ""
     when = label(str(found.manifest.get("created", ""))[:10])
     return (
         f"{counted(summary.documents, 'document')} {'was' if summary.documents == 1 else 'were'} compared on "
         f"<time>{when}</time>. "
         f"At a threshold of {summary.threshold:g} ({label(summary.measure)}) "
-        f"{summary.dropped:,} of them, {share:.1%}, are duplicates of another and are dropped."
+        f"{summary.dropped:,} of them are duplicates of another and are dropped{left_out}: {share:.1%} in all."
     )
 
 
 def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
-    share = f"{summary.dropped / summary.documents:.1%}" if summary.documents else "–"
+    share, left_out = (
+        f"{many / summary.documents:.1%} of all" if summary.documents else "–"
+        for many in (summary.dropped, summary.filtered_out)
+    )
     saved = (
         f"{summary.bytes_saved / summary.bytes:.1%} of {size_text(summary.bytes)}" if summary.bytes else "–"
     )
     numbers = [
         ("Documents", f"{summary.documents:,}", size_text(summary.bytes)),
         ("Kept", f"{summary.kept:,}", "keepers and documents without duplicates"),
-        ("Dropped", f"{summary.dropped:,}", f"{share} of all"),
-        ("The same words", f"{summary.exact:,}", "as another document"),
+        ("Dropped", f"{summary.dropped:,}", share),
+        *([("Left out by filters", f"{summary.filtered_out:,}", left_out)] if summary.filtered_out else []),
+        (f"The same {summary.equal}", f"{summary.exact:,}", _identical(summary)),
         ("Near-duplicates", f"{summary.near:,}", f"{label(summary.measure)} ≥ {summary.threshold:g}"),
         ("Clusters", f"{summary.clusters:,}", "of two documents or more"),
         ("Saved", size_text(summary.bytes_saved), saved),
@@ -154,39 +181,63 @@ def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
         listed = tag("ul", *(tag("li", text(reason, 600)) for reason in reasons), class_="plain")
         head = tag(
             "p",
-            raw(
-                "<strong>Check this before you apply it.</strong> It looks more like an accident than like duplication:"
-            ),
+            raw("<strong>Check this before you apply it.</strong> Very many documents would be dropped:"),
         )
         parts.append(tag("div", head, listed, class_="note bad"))
-    notes = _notes(summary)
+    notes = [tag("li", raw(note)) for note in summary.notes()]
     if notes:
-        parts.append(tag("ul", *(tag("li", note) for note in notes), class_="plain soft small"))
+        parts.append(tag("ul", *notes, class_="plain soft small"))
+    parts += _account(summary)
     return tag("section", tag("h2", raw("Numbers"), class_="unseen"), *parts, id="numbers")
 
 
-def _notes(summary: Summary) -> list[Html]:
-    notes = []
-    if summary.decisions:
-        notes.append(f"made with {counted(summary.decisions, 'decision')} of a review")
-    if summary.reference:
-        notes.append(
-            f"compared against {counted(summary.reference, 'reference document')}, which are never dropped"
-        )
-    notes += [
-        f"{count:,} left out by a filter: {label(reason)}" for reason, count in summary.filtered.items()
+def _identical(summary: Summary) -> str:
+    if summary.identical is None:
+        return "as another document"
+    return f"as another document; {summary.identical:,} byte-identical"
+
+
+def _account(summary: Summary) -> list[Html]:
+    """The balance: each sum, and under it its parts; nothing if there is no more to say than the numbers do."""
+    sums: list[tuple[Html, list[Html]]] = []
+    for line in islice(summary.balance.lines(), ACCOUNT_LINES):
+        if line.startswith(" ") and sums:
+            sums[-1][1].append(tag("li", text(line.strip(), 300)))
+        else:
+            sums.append((text(line, 300), []))
+    items = (tag("li", head, *([tag("ul", *inside)] if inside else [])) for head, inside in sums)
+    return [tag("h3", raw("Account")), tag("ul", *items, class_="plain small", id="account")] if sums else []
+
+
+def _guarded(found: Findings, cut: Cut, summary: Summary) -> list[Html]:
+    """The documents that guards keep although they are similar to another, and why; nothing if there are none."""
+    total = sum(summary.protected.values())
+    if not total:
+        return []
+    rows = [
+        [
+            tag("span", text(one.id, 60), class_="id"),
+            tag("span", text(one.similar_to, 60), class_="id"),
+            raw(f"{one.similarity:.3f}"),
+            raw(one.reason),
+        ]
+        for one in list_protected(found, cut, MOST_PROTECTED)
     ]
-    if summary.empty:
-        notes.append(f"{summary.empty:,} have no words and are always kept")
-    rejected = sorted(summary.rejected.items())
-    notes += [f"{count:,} could not be read: {label(reason, 200)}" for reason, count in rejected[:20]]
-    if summary.figures:
-        notes.append(f"{summary.figures:,} differ from another only in numbers, which these settings ignore")
-    if summary.capped:
-        notes.append(
-            f"{counted(summary.capped, 'group')} of similar documents too large to compare every pair"
+    reasons = "; ".join(f"{reason} ({many:,})" for reason, many in summary.protected.items())
+    more = f" The {len(rows)} most similar ones:" if total > len(rows) else ""
+    are = counted(total, "document is", "documents are")
+    said = f"{are} kept although similar to another: {reasons}.{more}"
+    listed = table(["Is kept", "Similar to", "Similarity", "Why it is kept"], rows, frozenset({2}))
+    return [
+        tag(
+            "section",
+            tag("h2", raw("Kept by guards")),
+            tag("p", raw(said)),
+            listed,
+            class_="card",
+            id="guards",
         )
-    return [raw(note) for note in notes]
+    ]
 
 
 def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
@@ -199,7 +250,7 @@ def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
                 _bins(scores, summary.floor),
                 summary.threshold,
                 "pairs",
-                "verified, from the scan's floor up; documents with the same words are not included",
+                f"verified, from the scan's floor up; documents with the same {summary.equal} are not included",
             )
         )
     if len(summary.table) > 1:
@@ -209,7 +260,6 @@ def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
                 summary.table,
                 summary.threshold,
                 ("dropped documents", "clusters"),
-                "line: dropped documents; dashes: clusters",
             )
         )
     _, sizes = cut.clusters.sizes()

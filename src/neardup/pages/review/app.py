@@ -13,19 +13,27 @@ from typing import Any, Literal
 import msgspec
 
 from neardup.errors import NeardupError
-from neardup.findings.decisions import FindingsReplaced
+from neardup.findings.decision_log import FindingsReplaced
+from neardup.findings.decisions import Kind
 from neardup.http.access import Access
 from neardup.http.asgi import Application
-from neardup.http.limits import Limits, Refused
+from neardup.http.limits import Refused, RequestLimits
 from neardup.http.metrics import Metrics
 from neardup.http.routes import NDJSON, Reply, Request, Route
 from neardup.http.schemas import TryRequest
 from neardup.http.trace import tried
 from neardup.pages.files import SAFE, TRY, PageFiles
-from neardup.pages.review.cluster_list import Wanted, cluster_of, documents_of, list_clusters, members_of
+from neardup.pages.review.bulk import BulkDecision, decide_many, preview
+from neardup.pages.review.cluster_list import cluster_of, documents_of, list_clusters, members_of
 from neardup.pages.review.compare import compare, rows_between
+from neardup.pages.review.dry_run import dry_run, removal_records
 from neardup.pages.review.export import exported
+from neardup.pages.review.filters import Wanted
+from neardup.pages.review.network import network_of
+from neardup.pages.review.protected import protected_page, protected_records
 from neardup.pages.review.session import OpenReview, Review
+from neardup.pages.review.slots import slots_of
+from neardup.pages.review.verdict import audit_next, judge, verdict_of
 from neardup.pipeline.trace import Trial
 
 __all__ = ["make_app"]
@@ -42,15 +50,62 @@ Json = dict[str, Any]
 class DecisionRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A decision about two rows; `left` is kept."""
 
-    decision: Literal["accept", "reject", "keep", "clear"]
+    decision: Kind
     left: int
     right: int
+    name: str = ""
+    note: str = ""
+
+
+class AuditRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """What a person says of one removal."""
+
+    row: int
+    keeper: int
+    lane: str
+    verdict: Literal["right", "wrong", "unsure", "withdrawn"]
+    name: str = ""
+
+
+class BulkRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A decision about all undecided removals that a filter lists; without `expected` it is only previewed."""
+
+    threshold: float
+    action: str
+    filter: Wanted
+    keep: str = ""
+    proposed: bool = False
+    expected: int | None = None
+    name: str = ""
+
+
+class UndoRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """Take back the decisions with these sequence numbers."""
+
+    first: int
+    last: int
+    name: str = ""
 
 
 class AtThreshold(msgspec.Struct):
     """Query parameters; the classes below add more."""
 
     threshold: float
+
+
+class DryRunParameters(AtThreshold):
+    offset: int = 0
+
+
+class RemovalParameters(AtThreshold):
+    format: str
+
+
+class ProtectedParameters(AtThreshold):
+    """With a format, all of them as a file."""
+
+    offset: int = 0
+    format: str = ""
 
 
 class ClusterParameters(AtThreshold):
@@ -88,7 +143,7 @@ class ExportParameters(ListParameters):
 class _Handlers:
     """The handlers of the routes. All run in threads: a cut of a million pairs must not block the event loop."""
 
-    def __init__(self, open_review: OpenReview, limits: Limits) -> None:
+    def __init__(self, open_review: OpenReview, limits: RequestLimits) -> None:
         self._open, self._limits = open_review, limits
 
     @property
@@ -115,6 +170,7 @@ class _Handlers:
         counts = {kind: 0 for kind in ("accept", "reject", "keep")}
         for decision in decisions:
             counts[decision.decision] += 1
+        counts["unsure"] = len(decisions.marks)
         replaced = self._review.findings.replaced()
         return {
             "revision": decisions.revision,
@@ -147,6 +203,16 @@ class _Handlers:
         view = self._review.view(asked.threshold, table=True)
         return cluster_of(self._review, view, asked.row, asked.offset, asked.limit)
 
+    def slots(self, request: Request[None]) -> Json:
+        asked: ClusterParameters = request.query
+        return slots_of(
+            self._review, self._review.view(asked.threshold, table=True), asked.row, max(0, asked.offset)
+        )
+
+    def network(self, request: Request[None]) -> Json:
+        asked: MemberParameters = request.query
+        return network_of(self._review, self._review.view(asked.threshold), asked.row)
+
     def members(self, request: Request[None]) -> Json:
         asked: MemberParameters = request.query
         return members_of(self._review, self._review.view(asked.threshold, table=True), asked.row)
@@ -162,8 +228,54 @@ class _Handlers:
     def decide(self, request: Request[DecisionRequest]) -> Json:
         """Save a decision; it is on disk before the answer is sent."""
         asked = request.body
-        made = self._review.decide(asked.decision, asked.left, asked.right)
+        made = self._review.decide(asked.decision, asked.left, asked.right, asked.name, asked.note)
         return made.to_json() | self._progress()
+
+    def bulk(self, request: Request[BulkRequest]) -> Json:
+        """Preview or save decisions about many removals."""
+        asked = request.body
+        view = self._review.view(asked.threshold, table=True)
+        bulk = BulkDecision(asked.filter, asked.action, asked.keep, asked.proposed, asked.name)
+        if asked.expected is None:
+            return preview(self._review, view, bulk)
+        return decide_many(self._review, view, bulk, asked.expected) | self._progress()
+
+    def undo(self, request: Request[UndoRequest]) -> Json:
+        asked = request.body
+        return {
+            "taken_back": len(self._review.take_back(asked.first, asked.last, asked.name))
+        } | self._progress()
+
+    def dry_run(self, request: Request[None]) -> Json:
+        """What `neardup apply` would do."""
+        asked: DryRunParameters = request.query
+        return dry_run(self._review.view(asked.threshold, table=True), asked.offset)
+
+    def removals(self, request: Request[None]) -> Reply:
+        """All removals as CSV or JSONL."""
+        asked: RemovalParameters = request.query
+        return exported(removal_records(self._review.view(asked.threshold, table=True)), asked.format)
+
+    def protected(self, request: Request[None]) -> Json | Reply:
+        """The documents that guards keep."""
+        asked: ProtectedParameters = request.query
+        view = self._review.view(asked.threshold)
+        if asked.format:
+            return exported(protected_records(view), asked.format)
+        return protected_page(view, asked.offset)
+
+    def verdict(self, request: Request[None]) -> Json:
+        return verdict_of(self._review.view(request.query.threshold, table=True))
+
+    def audit(self, request: Request[None]) -> Json:
+        """The estimate and the next removal to judge."""
+        return audit_next(self._review.view(request.query.threshold, table=True))
+
+    def answer(self, request: Request[AuditRequest]) -> Json:
+        """Save an answer of the audit; it is on disk before this one is sent."""
+        asked = request.body
+        judge(self._review, asked.row, asked.keeper, asked.lane, asked.verdict, asked.name)
+        return self._progress()
 
     def export(self, request: Request[None]) -> Reply:
         """The decisions in force, as JSONL."""
@@ -195,11 +307,21 @@ def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
         route("GET", "/api/clusters", handlers.clusters, query=ListParameters, slow=True),
         route("GET", "/api/list", handlers.export_list, query=ExportParameters, slow=True),
         route("GET", "/api/cluster", handlers.cluster, query=ClusterParameters, slow=True),
+        route("GET", "/api/slots", handlers.slots, query=ClusterParameters, slow=True),
+        route("GET", "/api/network", handlers.network, query=MemberParameters, slow=True),
         route("GET", "/api/members", handlers.members, query=MemberParameters, slow=True),
         route("GET", "/api/compare", handlers.compare, query=PairParameters, slow=True),
         route("GET", "/api/rows", handlers.rows, query=RowParameters, slow=True),
         route("POST", "/api/decisions", handlers.decide, body=DecisionRequest),
         route("GET", "/api/decisions", handlers.export),
+        route("POST", "/api/bulk", handlers.bulk, body=BulkRequest, slow=True),
+        route("POST", "/api/undo", handlers.undo, body=UndoRequest),
+        route("GET", "/api/dry-run", handlers.dry_run, query=DryRunParameters, slow=True),
+        route("GET", "/api/removals", handlers.removals, query=RemovalParameters, slow=True),
+        route("GET", "/api/protected", handlers.protected, query=ProtectedParameters, slow=True),
+        route("GET", "/api/verdict", handlers.verdict, query=AtThreshold, slow=True),
+        route("GET", "/api/audit", handlers.audit, query=AtThreshold, slow=True),
+        route("POST", "/api/audit", handlers.answer, body=AuditRequest),
         route("GET", "/v1/live", handlers.live),
         route("POST", "/v1/try", handlers.try_, body=TryRequest, slow=True),
     ]
@@ -226,7 +348,7 @@ def _page_files() -> PageFiles:
     )
 
 
-def make_app(review: OpenReview, token: str, limits: Limits, executor: Executor) -> Application:
+def make_app(review: OpenReview, token: str, limits: RequestLimits, executor: Executor) -> Application:
     """The ASGI application. Everyone on this machine can get the files; only those who know the token can get findings
     and decisions.
 

@@ -2,68 +2,42 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, DataError
+from neardup.compare.changes import kinds_of
+from neardup.findings.changes import kind_names
 from neardup.findings.decisions import Decision
 from neardup.findings.explain import policy_of
 from neardup.findings.folder import Findings
-from neardup.findings.risk import FLAGS
+from neardup.findings.lanes import LANES
+from neardup.pages.review.filters import Wanted, choose, facets_of
 from neardup.pages.review.session import Review, View
 
-__all__ = [
-    "SNIPPET",
-    "Order",
-    "Wanted",
-    "cluster_of",
-    "documents_of",
-    "list_clusters",
-    "member",
-    "members_of",
-    "search_rows",
-    "snippet",
-]
+__all__ = ["SNIPPET", "cluster_of", "documents_of", "list_clusters", "member", "members_of", "snippet"]
 
 Rows = NDArray[np.int64]
-Order = Literal["risk", "size", "similarity"]
 SNIPPET = 240  # characters
 MOST_PAGE = 200
 MOST_MEMBERS = 100_000  # rows of a cluster that the page steps through
-MOST_SEARCH = 1000  # characters
-SEARCH_SECONDS = 3.0
-_SEARCH_BATCH = 512
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which clusters to list. `show` is "all", "open" (with an undecided member), "decided" or one of FLAGS; `search`
-    is searched in ids and texts."""
-
-    order: str = "risk"
-    show: str = "all"
-    source: str | None = None
-    search: str = ""
-    offset: int = 0
-    limit: int = 50
 
 
 def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
     """One page of clusters."""
     table, findings = view.table, view.findings
-    chosen, decided, partial = _chosen(view, wanted)
-    page = _page(chosen, wanted.offset, wanted.limit).tolist()
+    found = choose(view, wanted)
+    page = _page(found.clusters, wanted.offset, wanted.limit).tolist()
     keepers = table.keeper[page]
     return {
         "revision": view.decisions.revision,
-        "total": len(chosen),
+        "total": len(found.clusters),
         "of": len(table),
-        "partial": partial,
+        "partial": found.partial,
+        "removals": int(found.removals.sum()),
+        "facets": facets_of(view, wanted) if not wanted.offset else None,
         "offset": wanted.offset,
         "clusters": [
             {
@@ -71,9 +45,9 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
                 "keeper": name,
                 "size": int(table.sizes[place]),
                 "least": float(table.least[place]),
-                "risk": round(float(table.risk[place]), 3),
-                "flags": table.flags_of(place),
-                "decided": int(decided[place]),
+                "doubt": round(float(table.doubt[place]), 4),
+                "lanes": table.lanes_of(place),
+                "decided": int(found.decided[place]),
                 "begins": snippet(findings, row),
             }
             for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
@@ -84,7 +58,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
 def documents_of(view: View, wanted: Wanted) -> Iterator[dict[str, Any]]:
     """All documents of the listed clusters, one record each."""
     findings, clusters = view.findings, view.cut.clusters
-    for place in _chosen(view, wanted)[0].tolist():
+    for place in choose(view, wanted).clusters.tolist():
         rows = view.table.rows(place)
         keeper = int(view.table.keeper[place])
         for row, id in zip(rows.tolist(), findings.ids(rows), strict=True):
@@ -95,6 +69,7 @@ def documents_of(view: View, wanted: Wanted) -> Iterator[dict[str, Any]]:
                 "cluster": int(view.table.labels[place]),
                 "id": id,
                 "outcome": "kept" if view.cut.kept[row] else "dropped",
+                "lane": _removal(view, row, keeper)["lane"],
                 "keeper": findings.ids(np.array([keeper]))[0],
                 "similarity": None if np.isnan(similarity) else similarity,
                 "decision": None if made is None else made.decision,
@@ -104,53 +79,8 @@ def documents_of(view: View, wanted: Wanted) -> Iterator[dict[str, Any]]:
             }
 
 
-def _chosen(view: View, wanted: Wanted) -> tuple[Rows, Rows, bool]:
-    """The places of the wanted clusters in the table, the decisions of every cluster, and whether the search ended
-    before it had looked at all texts."""
-    table, findings, order, show = view.table, view.findings, wanted.order, wanted.show
-    source, search = wanted.source, wanted.search[:MOST_SEARCH].strip()
-    if order not in get_args(Order):
-        raise ConfigError(f"order clusters by {', '.join(get_args(Order))}, not {order!r}")
-    if order not in view.orders:
-        by = {"risk": -table.risk, "size": -table.sizes, "similarity": table.least}[order]
-        view.orders[order] = np.lexsort((table.labels, -table.sizes, by))
-    chosen = view.orders[order]
-    decided = _decided(view)
-    if show in FLAGS:
-        chosen = chosen[(table.flags[chosen] >> FLAGS.index(show) & 1) == 1]
-    elif show == "open":
-        chosen = chosen[decided[chosen] < table.sizes[chosen] - 1]
-    elif show == "decided":
-        chosen = chosen[decided[chosen] > 0]
-    elif show != "all":
-        raise ConfigError(f"show all, open, decided, {', '.join(FLAGS)}, not {show!r}")
-    if source is not None:
-        if source not in findings.source_names:
-            raise DataError(f"there is no source {source!r}")
-        mine = view.cut.clusters.labels[findings.sources == findings.source_names.index(source)]
-        chosen = chosen[np.isin(table.labels[chosen], mine)]
-    partial = False
-    if search:
-        rows, partial = search_rows(findings, search)
-        chosen = chosen[np.isin(table.labels[chosen], view.cut.clusters.labels[rows])]
-    return chosen, decided, partial
-
-
 def _page(rows: Rows, offset: int, limit: int) -> Rows:
     return rows[max(0, offset) : max(0, offset) + min(max(1, limit), MOST_PAGE)]
-
-
-def _decided(view: View) -> Rows:
-    """For each cluster, the number of members with a decision about them and the keeper."""
-    table, clusters = view.table, view.cut.clusters
-    rows = {
-        row
-        for decision in view.decisions
-        for row in decision.pair
-        if int(clusters.keeper[row]) in decision.pair and int(clusters.keeper[row]) != row
-    }
-    labels = clusters.labels[np.array(sorted(rows), np.int64)]
-    return np.bincount(np.searchsorted(table.labels, labels), minlength=len(table))
 
 
 def cluster_of(review: Review, view: View, row: int, offset: int = 0, limit: int = 100) -> dict[str, Any]:
@@ -163,8 +93,8 @@ def cluster_of(review: Review, view: View, row: int, offset: int = 0, limit: int
         "revision": view.decisions.revision,
         "label": int(clusters.labels[row]),
         "size": len(others) + 1,
-        "flags": [] if place is None else table.flags_of(place),
-        "risk": 0.0 if place is None else round(float(table.risk[place]), 3),
+        "lanes": [] if place is None else table.lanes_of(place),
+        "doubt": 0.0 if place is None else round(float(table.doubt[place]), 4),
         "least": 1.0 if place is None else float(table.least[place]),
         "keeper": member(view, keeper, keeper),
         "why": _why(review, view, keeper, len(others) + 1),
@@ -236,6 +166,7 @@ def member(view: View, row: int, keeper: int) -> dict[str, Any]:
         "id": findings.ids(np.array([row]))[0],
         "similarity": None if np.isnan(similarity) or int(clusters.keeper[row]) != keeper else similarity,
         "same": row != keeper and bool(findings.first[row] == findings.first[keeper]),
+        **_removal(view, row, keeper),
         "kept": bool(view.cut.kept[row]),
         "reference": row < findings.reference,
         "chosen": row in view.decisions.chosen,
@@ -249,43 +180,19 @@ def member(view: View, row: int, keeper: int) -> dict[str, Any]:
     }
 
 
+def _removal(view: View, row: int, keeper: int) -> dict[str, Any]:
+    """The lane of a removed document and what differs from its keeper."""
+    at = view.table.removals.of(row) if view.has_table else None
+    if at is None or int(view.table.removals.keepers[at]) != keeper:
+        return {"lane": None, "changes": []}
+    removals = view.table.removals
+    kinds = kind_names(int(kinds_of(removals.counts[at : at + 1])[0]))
+    return {"lane": LANES[int(removals.lanes[at])], "changes": list(kinds)}
+
+
 def snippet(findings: Findings, row: int) -> str:
     """The beginning of a text on one line; empty if the text was not stored."""
     if not findings.has_text(row):
         return ""
     words = " ".join(findings.text(row)[: 4 * SNIPPET].split())
     return words if len(words) <= SNIPPET else words[: SNIPPET - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def search_rows(findings: Findings, wanted: str, seconds: float = SEARCH_SECONDS) -> tuple[Rows, bool]:
-    """Documents whose id or text contains `wanted`, ignoring case; and whether time ran out before the end."""
-    end = time.monotonic() + seconds
-    by_id = _in_ids(findings, wanted)
-    texts, partial = _in_texts(findings, wanted.casefold(), end)
-    return np.union1d(by_id, np.flatnonzero(np.isin(findings.first, texts))), partial
-
-
-def _in_ids(findings: Findings, wanted: str) -> Rows:
-    data, offsets = findings.id_bytes
-    needle, data = wanted.encode().lower(), data.lower()
-    found, at = [], data.find(needle)
-    while at >= 0:
-        row = int(np.searchsorted(offsets, at, "right")) - 1
-        if at + len(needle) <= offsets[row + 1]:
-            found.append(row)
-            at = data.find(needle, int(offsets[row + 1]))
-        else:
-            at = data.find(needle, at + 1)
-    return np.array(found, np.int64)
-
-
-def _in_texts(findings: Findings, wanted: str, end: float) -> tuple[Rows, bool]:
-    stored = findings.stored_rows
-    found: list[int] = []
-    for start in range(0, len(stored), _SEARCH_BATCH):
-        if time.monotonic() > end:
-            return np.array(found, np.int64), True
-        rows = stored[start : start + _SEARCH_BATCH].tolist()
-        texts = findings.stored_texts(start, start + len(rows))
-        found += [row for row, text in zip(rows, texts, strict=True) if wanted in text.casefold()]
-    return np.array(found, np.int64), False

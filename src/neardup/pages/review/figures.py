@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from neardup.clusters.selection import Cut
+from neardup.findings.balance import balance_of, dropped_rows
 from neardup.findings.folder import Findings
-from neardup.findings.summary import alarms, dropped_rows
+from neardup.findings.summary import alarms
 
 __all__ = ["Figures", "figures_of", "histogram_of", "steps_of"]
 
@@ -19,14 +20,16 @@ MOST_SOURCES = 50
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts at one threshold. `sizes` has (label, clusters), `sources` (name, dropped documents, all documents),
-    those that lose most first."""
+    """Counts at one threshold. `identical` counts those of `exact` whose text is the same byte by byte. `sizes` has
+    (label, clusters), `sources` (name, dropped documents, all documents), those that lose most first; `account` is the
+    balance in words, if there is more to say than these counts."""
 
     threshold: float
     revision: int
     pairs: int
     kept: int
     exact: int
+    identical: int | None
     near: int
     dropped: int
     clusters: int
@@ -37,11 +40,12 @@ class Figures:
     sources: list[tuple[str, int, int]]
     losing: int
     alarms: list[str]
+    account: list[str]
 
 
 def figures_of(findings: Findings, cut: Cut, threshold: float, revision: int) -> Figures:
     dropped = dropped_rows(findings, cut)
-    exact = cut.exact(findings.first, dropped)
+    balance = balance_of(findings, cut, dropped)
     _, sizes = cut.clusters.sizes()
     names = findings.source_names
     lost = np.bincount(findings.sources[dropped], minlength=len(names))
@@ -51,10 +55,11 @@ def figures_of(findings: Findings, cut: Cut, threshold: float, revision: int) ->
         threshold=threshold,
         revision=revision,
         pairs=int((findings.pairs.similarity >= threshold).sum()),
-        kept=int(cut.kept[findings.reference :].sum()),
-        exact=exact,
-        near=len(dropped) - exact,
-        dropped=len(dropped),
+        kept=balance.kept,
+        exact=balance.exact,
+        identical=None if findings.same_text is None else cut.exact(findings.same_text, dropped),
+        near=balance.near,
+        dropped=balance.dropped,
         clusters=len(sizes),
         largest=int(sizes.max(initial=0)),
         bytes_saved=int(findings.sizes[dropped].sum()),
@@ -66,6 +71,7 @@ def figures_of(findings: Findings, cut: Cut, threshold: float, revision: int) ->
         sources=[(names[i] or "(none)", int(lost[i]), int(have[i])) for i in most.tolist() if lost[i]],
         losing=int((lost > 0).sum()),
         alarms=alarms(findings, cut),
+        account=list(balance.lines()),
     )
 
 

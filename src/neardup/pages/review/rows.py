@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from neardup.compare.diff import Block, Words, absorb, align
+from neardup.compare.diff import Block, SplitText, absorb, align
 from neardup.compare.passages import UNSPACED, matched_spans
 
 __all__ = ["Aligned", "aligned"]
@@ -17,6 +17,7 @@ LONG_ROW, LONGEST_ROW = 150, 400  # characters after which a row ends at the nex
 MOVED = 6  # words in a row that have no equal in their place, but occur elsewhere in the other text
 CONTEXT = 3  # equal rows shown around a difference
 WINDOW = 200  # rows sent at once
+MOST_PLACES = 400  # of differing rows that the page shows in a small map
 
 # A word, a character of a script without spaces, or a run of other signs.
 _MARKS = "\u0300-\u036f\u0900-\u0dff"
@@ -42,6 +43,11 @@ class Aligned:
     @property
     def differing(self) -> int:
         return sum(not row["same"] for row in self.rows)
+
+    def places(self, most: int = MOST_PLACES) -> list[int]:
+        """The numbers of differing rows; of very many, some that are evenly spread."""
+        found = [row["at"] for row in self.rows if not row["same"]]
+        return found[:: max(1, -(-len(found) // most))]
 
     def window(self, start: int, most: int = WINDOW) -> dict[str, Any]:
         """Rows from `start` on. A long run of equal rows is one item, {"fold": rows, "start": its first row}."""
@@ -71,7 +77,7 @@ class Aligned:
 
 def aligned(left: str, right: str) -> Aligned:
     """Align two texts word by word; upper and lower case count as equal."""
-    mine, theirs = Words.of(left, _WORD), Words.of(right, _WORD)
+    mine, theirs = SplitText.of(left, _WORD), SplitText.of(right, _WORD)
     keys = [word.casefold() for word in mine.keys], [word.casefold() for word in theirs.keys]
     blocks = absorb(align(*keys), _by_chance)
     moved = _moved(keys, blocks)
@@ -124,7 +130,7 @@ def _moved(keys: tuple[list[str], list[str]], blocks: Sequence[Block]) -> tuple[
     return moved
 
 
-def _only_numbers(blocks: Sequence[Block], mine: Words, theirs: Words) -> bool:
+def _only_numbers(blocks: Sequence[Block], mine: SplitText, theirs: SplitText) -> bool:
     """Whether every difference is a number, a date or a price in both texts."""
     differing = [block for block in blocks if not block.equal]
     return bool(differing) and all(
@@ -141,7 +147,7 @@ def _is_number(text: str) -> bool:
     )
 
 
-def _around(words: Words, run: range) -> str:
+def _around(words: SplitText, run: range) -> str:
     """A run of words, with the rest of the words that it cuts: of 1.500, where only the point differs, all of it."""
     start, stop = run.start, run.stop
     least, most = max(0, start - _NUMBER_PARTS), min(len(words.parts), stop + _NUMBER_PARTS)
@@ -159,6 +165,7 @@ class _Rows:
         self._rows: list[Row] = []
         self._length = 0
         self._open: dict[str, list[list[str]]] = {"left": [], "right": []}
+        self._lines = [1, 1]  # the lines in which the open row begins, left and right
 
     def same(self, left: str, right: str) -> None:
         if max(len(left), len(right)) > LONGEST_ROW:  # white space, or a word without end
@@ -192,7 +199,9 @@ class _Rows:
         row: Row = {side: _tidy(pieces) for side, pieces in self._open.items()}
         if row["left"] or row["right"]:
             same = all(kind == "same" for side in row.values() for kind, _ in side)
-            self._rows.append(row | {"same": same})
+            self._rows.append(row | {"same": same, "at": len(self._rows), "lines": self._lines})
+        ends = (sum(text.count("\n") for _, text in pieces) for pieces in self._open.values())
+        self._lines = [line + more for line, more in zip(self._lines, ends, strict=True)]
         self._open, self._length = {"left": [], "right": []}, 0
 
     def done(self) -> list[Row]:

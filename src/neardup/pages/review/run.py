@@ -8,15 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from neardup.http.deadline import Deadline
-from neardup.http.limits import Limits
-from neardup.http.server import Address, Listening, event_loop
+from neardup.http.limits import RequestLimits
+from neardup.http.server import ListenAddress, Listening, event_loop
 from neardup.pages.review.app import make_app
 from neardup.pages.review.session import OpenReview, Review
 
 __all__ = ["serve"]
 
 THREADS = 8
-LIMITS = Limits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
+LIMITS = RequestLimits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
 
 
 def serve(make: Callable[[], Review], port: int = 0, *, started: Callable[[str], None]) -> None:
@@ -24,11 +24,11 @@ def serve(make: Callable[[], Review], port: int = 0, *, started: Callable[[str],
     `make` opens the findings, and again after another scan has replaced them."""
     review = OpenReview(make)
     with Deadline(LIMITS.drain_seconds) as deadline, event_loop() as runner:
-        runner.run(_serve(review, Address(port=port), deadline, started))
+        runner.run(_serve(review, ListenAddress(port=port), deadline, started))
 
 
 async def _serve(
-    review: OpenReview, address: Address, deadline: Deadline, started: Callable[[str], None]
+    review: OpenReview, address: ListenAddress, deadline: Deadline, started: Callable[[str], None]
 ) -> None:
     token, executor = secrets.token_urlsafe(24), ThreadPoolExecutor(THREADS, "review")
     listening = Listening(make_app(review, token, LIMITS, executor), address, LIMITS, deadline)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,23 @@ from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
 from neardup.clusters.selection import Cut
-from neardup.errors import DataError
+from neardup.compare.changes import kinds_of
+from neardup.errors import DataError, MissingExtra
+from neardup.findings.cluster_table import ClusterTable, cluster_table
 from neardup.findings.decided import decided_cut
-from neardup.findings.decisions import Decision, DecisionLog, Decisions, Kind
+from neardup.findings.decision_log import Asked, DecisionLog
+from neardup.findings.decisions import Decision, Decisions, Kind
 from neardup.findings.explain import measured, own_text, policy_of, text_of
 from neardup.findings.folder import Findings
-from neardup.findings.risk import ClusterTable, cluster_table
+from neardup.findings.learned import Learned, learn
+from neardup.findings.reread import input_change
 from neardup.pages.review.figures import Figures, figures_of, histogram_of, steps_of
 from neardup.pages.review.rows import Aligned, aligned
 
 __all__ = ["OpenReview", "Review", "View"]
 
 VIEWS = 3  # cuts kept in memory; one of a million documents takes 25 MB
+MOST_LANGUAGES = 2000  # clusters whose languages are found out; takes about a third of a second
 COMPARED = 4  # pairs of texts kept in memory with their alignment
 
 
@@ -52,10 +57,49 @@ class View:
     threshold: float
     cut: Cut
     orders: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    known_languages: dict[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def learned(self) -> Learned | None:
+        return learn(self.findings, self.cut, self.decisions)
 
     @cached_property
     def table(self) -> ClusterTable:
-        return cluster_table(self.findings, self.cut, self.threshold)
+        return cluster_table(self.findings, self.cut, None if self.learned is None else self.learned.weights)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """The kinds of change of each removal, a bit for each."""
+        return kinds_of(self.table.removals.counts)
+
+    @cached_property
+    def cluster_sources(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each source of each cluster once: places of clusters and of sources."""
+        many = len(self.findings.source_names)
+        inside = np.repeat(np.arange(len(self.table)), self.table.sizes)
+        keys = np.sort(inside * many + self.findings.sources[self.table.members])
+        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+        return keys // many, keys % many
+
+    @cached_property
+    def ratios(self) -> NDArray[np.float64]:
+        """How many words each removed document has for each word of its keeper."""
+        tokens, removals = self.findings.tokens, self.table.removals
+        return np.asarray(tokens[removals.rows] / np.maximum(1, tokens[removals.keepers]))
+
+    @cached_property
+    def languages(self) -> NDArray[np.str_] | None:
+        """The language of the keeper of each cluster, a two-letter code; None if there are too many clusters to find
+        out while a person waits, or no extra that recognises languages."""
+        keepers, known = self.table.keeper, self.known_languages
+        if len(keepers) > MOST_LANGUAGES:
+            return None
+        fresh = np.array([row for row in keepers.tolist() if row not in known], np.int64)
+        try:
+            known.update(zip(fresh.tolist(), self.findings.languages(fresh), strict=True))
+        except (MissingExtra, DataError):  # a text that was not stored cannot be looked at
+            return None
+        return np.array([known[row] for row in keepers.tolist()], np.str_)
 
     @property
     def has_table(self) -> bool:
@@ -83,6 +127,7 @@ class Review:
         self._decisions = _copy(self._source)
         self._views: OrderedDict[tuple[float, int], View] = OrderedDict()
         self._figures: dict[float, Figures] = {}
+        self._languages: dict[int, str] = {}
         self._both: OrderedDict[tuple[int, int], Both] = OrderedDict()
         self._asked = 0
         self._wake, self._closing = threading.Event(), False
@@ -114,11 +159,22 @@ class Review:
         self._figures.clear()
         self._wake.set()
 
-    def decide(self, kind: Kind, left: int, right: int) -> Decision:
+    def decide(self, kind: Kind, left: int, right: int, name: str = "", note: str = "") -> Decision:
         """Save a decision; `left` is the document to keep."""
         similarity = None if kind == "clear" else self.similarity(left, right)
+        return self.decide_all([Asked(kind, left, right, similarity, name, note)])[0]
+
+    def decide_all(self, asked: Sequence[Asked]) -> list[Decision]:
+        """Save decisions, all or none."""
         with self._lock:
-            made = self.log.add(kind, left, right, similarity)
+            made = self.log.add_all(asked)
+            self._replace(self.log.decisions)
+        return made
+
+    def take_back(self, first: int, last: int, name: str = "") -> list[Decision]:
+        """Undo the decisions with these sequence numbers."""
+        with self._lock:
+            made = self.log.take_back(first, last, name)
             self._replace(self.log.decisions)
         return made
 
@@ -136,7 +192,7 @@ class Review:
         if at < high and pairs.right[at] == b:
             return float(pairs.similarity[at])
         try:
-            return measured(findings, self._compared(left), self._compared(right))
+            return measured(findings, (left, right), (self._compared(left), self._compared(right)))
         except DataError:
             return None
 
@@ -202,7 +258,7 @@ class Review:
 
     def _made(self, threshold: float, decisions: Decisions) -> View:
         cut = decided_cut(self.findings, threshold, self.keep, decisions=decisions, rank=self.rank)
-        return View(self.findings, decisions, threshold, cut)
+        return View(self.findings, decisions, threshold, cut, known_languages=self._languages)
 
     def figures(self, threshold: float) -> Figures:
         """The numbers at a threshold."""
@@ -274,6 +330,7 @@ class Review:
             "set_aside": [path.name for path in sorted(findings.path.glob("decisions-*.jsonl"))],
             "pairs": len(findings.pairs),
             "measure": findings.config.verify.name,
+            "equal": findings.config.equal,
             "threshold": findings.threshold,
             "floor": findings.floor,
             "policy": policy_of(self.keep),
@@ -308,16 +365,8 @@ class OpenReview:
 
 def changed_inputs(findings: Findings) -> list[str]:
     """The inputs that are missing or have another size than in the scan, at most ten."""
-    changed = []
-    for entry in findings.manifest["inputs"]:
-        if "://" in entry["path"]:
-            continue
-        try:
-            if os.path.getsize(entry["path"]) != entry["bytes"]:
-                changed.append(f"{entry['name']} has changed since it was scanned")
-        except OSError:
-            changed.append(f"{entry['name']} no longer exists")
-    return changed[:10]
+    entries = ((entry["name"], input_change(entry)) for entry in findings.manifest["inputs"])
+    return list(islice((f"{name} {change}" for name, change in entries if change is not None), 10))
 
 
 def _command(findings: Findings, keep: Keep) -> str:
@@ -339,4 +388,6 @@ def _command(findings: Findings, keep: Keep) -> str:
 
 
 def _copy(decisions: Decisions) -> Decisions:
-    return Decisions(decisions.revision, dict(decisions.pairs), dict(decisions.choices))
+    return Decisions(
+        decisions.revision, dict(decisions.pairs), dict(decisions.choices), dict(decisions.marks)
+    )

@@ -43,7 +43,7 @@ const scale = (top, said) => LEVELS.map(([part, y]) => svg("text", { class: "sca
 
 /** Bars side by side: bins of {from, to, count}. `cut` draws a line at a value of the axis; bars below it are
  *  pale. */
-export function histogram({ title, note = "", bins, cut = null, unit = "pairs", said = count, label = (value) => value.toFixed(2) }) {
+export function histogram({ title, note = "", bins, cut = null, unit = "pairs", axis = "", picked = null, said = count, label = (value) => value.toFixed(2) }) {
   const low = bins.length ? bins[0].from : 0;
   const high = bins.length ? bins[bins.length - 1].to : 1;
   const span = high - low || 1;
@@ -76,8 +76,51 @@ export function histogram({ title, note = "", bins, cut = null, unit = "pairs", 
         dx: at(cut) > 80 ? "-0.4em" : "0.4em", "text-anchor": at(cut) > 80 ? "end" : "start",
       }, `threshold ${label(cut)}`),
     ]);
-  return figure(title, note, picture, ["from – to", unit],
+  if (picked) brush(picture, (part) => low + span * part, picked);
+  const framed = axis ? axes(picture, axis, `number of ${unit}`, cut === null ? [] : [["bar", `${label(cut)} or more`], ["bar off", "below the threshold"]]) : picture;
+  return figure(title, note, framed, ["from – to", unit],
     bins.map((bin) => [`${label(bin.from)} – ${label(bin.to)}`, count(bin.count)]));
+}
+
+/** A legend of [class, meaning]. */
+function meanings(list) {
+  const shape = (name) => (name.startsWith("bar") ? svg("rect", { class: name, width: "100%", height: "100%" }) : svg("line", { class: name, x1: "0", x2: "100%", y1: "50%", y2: "50%" }));
+  const sample = (name) => svg("svg", { class: "sample", "aria-hidden": "true" }, shape(name));
+  return list.length > 1 ? el("ul", { class: "meanings" }, list.map(([name, meaning]) => el("li", {}, sample(name), meaning))) : null;
+}
+
+/** A picture with the titles of its axes and a legend. */
+function axes(picture, across, up, legend) {
+  return el("div", { class: "axes" },
+    el("p", { class: "axis-up" }, `↑ ${up}`),
+    picture,
+    el("p", { class: "axis-across" }, `${across} →`),
+    meanings(legend));
+}
+
+/** Drag over a picture to choose a range of the axis; `picked(from, to)` is called with its values. */
+function brush(picture, value, picked) {
+  let start = null;
+  const mark = svg("rect", { class: "brush", y: "4%", height: place(PLOT), width: "0" });
+  picture.append(mark);
+  picture.classList.add("brushed");
+  const at = (event) => {
+    const box = picture.getBoundingClientRect();
+    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+  };
+  const draw = (end) => {
+    mark.setAttribute("x", place(100 * Math.min(start, end)));
+    mark.setAttribute("width", place(100 * Math.abs(end - start)));
+  };
+  picture.addEventListener("pointerdown", (event) => { start = at(event); picture.setPointerCapture(event.pointerId); });
+  picture.addEventListener("pointermove", (event) => { if (start !== null) draw(at(event)); });
+  picture.addEventListener("pointerup", (event) => {
+    if (start === null) return;
+    const [from, to] = [start, at(event)].sort((a, b) => a - b);
+    start = null;
+    if (to - from > 0.01) picked(value(from), value(to));
+    else mark.setAttribute("width", "0");
+  });
 }
 
 /** Horizontal bars: rows of {label, value, of}. `of` is the total that the value is a part of. */
@@ -101,22 +144,28 @@ export function bars({ title, note = "", rows, unit = "", said = count, most = 1
     shown.map((row) => [plain(row.label), row.of === undefined ? said(row.value) : `${said(row.value)} of ${said(row.of)}`]));
 }
 
-/** A line over time, the newest value at the right; null leaves a gap. */
-export function spark({ title, note = "", values, said = count, unit = "" }) {
-  const known = values.filter((value) => value !== null);
-  const top = Math.max(1e-9, ...known);
-  const wide = Math.max(1, values.length - 1);
-  const points = values.map((value, at) => [(100 * at) / wide, value]).filter(([, value]) => value !== null)
-    .map(([x, value]) => `${x.toFixed(2)},${(96 - (92 * value) / top).toFixed(2)}`);
-  const last = known.length ? said(known[known.length - 1]) : "nothing yet";
-  const first = points.length ? points[0].split(",")[0] : 0;
-  const end = points.length ? points[points.length - 1].split(",")[0] : 0;
-  const picture = svg("svg", {
-    class: "short", role: "img", "aria-label": `${plain(title)}: ${last} ${unit} now, at most ${said(known.length ? top : 0)}`,
-    viewBox: "0 0 100 100", preserveAspectRatio: "none",
-  },
-  svg("line", { class: "axis", x1: 0, x2: 100, y1: 97, y2: 97, "vector-effect": "non-scaling-stroke" }),
-  points.length > 1 ? svg("polygon", { class: "area", points: `${first},96 ${points.join(" ")} ${end},96` }) : null,
-  points.length > 1 ? svg("polyline", { class: "curve", points: points.join(" ") }) : null);
-  return figure(title, note, picture, [], []);
+/** Lines over time: `series` of {name, values}, of the same moments; null leaves a gap. `times` has the first and the last
+ *  moment in milliseconds, `most` a value that the axis reaches at least. */
+export function timeline({ title, note = "", series, times, said = count, unit = "", most = 0 }) {
+  const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
+  const top = Math.max(most, ...known) || 1;
+  const [from, to] = times;
+  const clock = (part) => new Date(from + part * (to - from)).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  const wide = Math.max(1, series[0].values.length - 1);
+  const runs = (values) => { // neighbours that are known
+    const found = [[]];
+    values.forEach((value, at) => (value === null ? found.push([]) : found.at(-1).push([(100 * at) / wide, PLOT + 4 - (PLOT * value) / top])));
+    return found.filter((run) => run.length).map((run) => (run.length > 1 ? run : [[run[0][0] - 0.3, run[0][1]], [run[0][0] + 0.3, run[0][1]]]));
+  };
+  const newest = (values) => values.findLast((value) => value !== null);
+  const now = series.map(({ name, values }) => `${name ? `${name} ` : ""}${newest(values) === undefined ? "nothing yet" : said(newest(values))}`).join(", ");
+  const summary = `${plain(title)} from ${clock(0)} to ${clock(1)}: last ${now}; at most ${known.length ? said(Math.max(...known)) : "nothing"} ${unit}`;
+  const curves = svg("svg", { class: "plane", viewBox: "0 0 100 100", preserveAspectRatio: "none", width: "100%", height: "100%" },
+    series.map(({ values }, place) => runs(values).map((run) => svg("polyline", { class: place ? "curve second" : "curve", points: run.map((point) => point.map((one) => one.toFixed(2)).join(",")).join(" ") }))));
+  const picture = svg("svg", { class: "middle", role: "img", "aria-label": summary },
+    gridlines(), curves, scale(top, said),
+    svg("line", { class: "axis", x1: "0", x2: "100%", y1: place(PLOT + 4), y2: place(PLOT + 4) }),
+    [0, 0.5, 1].map((part) => svg("text", { x: place(100 * part), y: "100%", "text-anchor": part === 0 ? "start" : part === 1 ? "end" : "middle" }, part === 1 ? "now" : clock(part))));
+  const legend = series.length > 1 ? series.map(({ name }, place) => [place ? "curve second" : "curve", name]) : [];
+  return figure(title, note || unit, el("div", { class: "axes" }, picture, meanings(legend), el("p", { class: "hint" }, `last ${now}`)), [], []);
 }

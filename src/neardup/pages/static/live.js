@@ -1,26 +1,37 @@
-// The live index: requests the state of the service every two seconds, and keeps two minutes of it to draw.
+// The live index: requests the state of the service every two seconds. The service keeps ten minutes of history.
 
 import { Refusal, ask, tokenForm } from "./asking.js";
-import { bars, spark } from "./charts.js";
+import { bars, timeline } from "./charts.js";
 import { byId, bytes, count, el, plain, score, share, show } from "./dom.js";
 
 const EVERY = 2000; // milliseconds
-const KEPT = 60; // samples, so two minutes
-const NAMES = { "/v1/seen": "seen", "/v1/search": "search", "/v1/documents": "documents", "/v1/compare": "compare" };
+const MOMENT = 5; // seconds
+const MOMENTS = 120; // ten minutes
 
-const history = [];
 let timer = null;
 
-/** A rate per second between two answers. */
-const rate = (now, before, read) => Math.max(0, (read(now) - read(before)) / Math.max(0.001, now.now - before.now));
-const routed = (live, route) => live.routes.find((one) => one.route === route)?.requests ?? 0;
-const remembered = (live) => live.new + live.duplicates;
-const queries = (live) => routed(live, "/v1/search");
+const remembered = (one) => one.new + one.duplicates;
 
-function rates(read) {
-  const known = history.slice(1).map((live, at) => rate(live, history[at], read));
-  return [...Array(Math.max(0, KEPT - 1 - known.length)).fill(null), ...known];
+/** The moments of the last ten minutes, the last of them now; null where nothing was asked. */
+function moments(live) {
+  const last = Math.floor(live.now / MOMENT) * MOMENT;
+  const known = new Map(live.history.map((one) => [one.at, one]));
+  return Array.from({ length: MOMENTS }, (_, at) => known.get(last - (MOMENTS - 1 - at) * MOMENT) ?? null);
 }
+
+/** A number of each moment by the second. Moments without requests are zero since the start; the current one is not over. */
+function rates(live, read) {
+  const last = Math.floor(live.now / MOMENT) * MOMENT;
+  return moments(live).map((one, place) => {
+    const at = last - (MOMENTS - 1 - place) * MOMENT;
+    if (at + MOMENT <= live.started) return null;
+    const seconds = place === MOMENTS - 1 ? Math.max(1, live.now - at) : MOMENT;
+    return one === null ? 0 : read(one) / seconds;
+  });
+}
+
+/** A share of each moment in percent; null where there is nothing to share. */
+const shares = (live, part, whole) => moments(live).map((one) => (one === null || !whole(one) ? null : (100 * part(one)) / whole(one)));
 
 const perSecond = (value) => (value < 10 ? value.toFixed(1) : count(value));
 const milliseconds = (seconds) => (seconds < 0.01 ? (1000 * seconds).toFixed(2) : (1000 * seconds).toFixed(0));
@@ -40,12 +51,12 @@ function number(name, value, more) {
 
 function numbers(live) {
   const seen = live.routes.find((one) => one.route === "/v1/seen");
-  const last = rates(remembered).at(-1) ?? 0;
+  const last = rates(live, remembered).at(-1) ?? 0;
   return el("dl", { class: "numbers" },
     number("Documents", count(live.index.documents), `${count(live.index.keepers)} of them keepers`),
     number("Taken since the start", count(remembered(live)), `${perSecond(last)} a second now`),
     number("Duplicates", share(live.duplicates, remembered(live)), `${count(live.duplicates)} of ${count(remembered(live))} taken`),
-    number("Time of seen", seen ? `${milliseconds(seen.p99)} ms` : "–", seen ? `99 of 100; half within ${milliseconds(seen.p50)} ms` : "nobody has asked yet"));
+    number("Response time", seen ? `${milliseconds(seen.p99)} ms` : "–", seen ? `99% of requests to seen are faster; half take ${milliseconds(seen.p50)} ms or less` : "no request yet"));
 }
 
 function times(live) {
@@ -126,6 +137,29 @@ function tell(kind, words) {
   show(badge, el("span", { class: `dot ${kind}` }), ` ${words}`);
 }
 
+const percent = (value) => `${value < 10 && value > 0 ? value.toFixed(1) : Math.round(value)}%`;
+const inMilliseconds = (value) => `${milliseconds(value)} ms`;
+
+function histories(live) {
+  const times = [1000 * (live.now - MOMENT * MOMENTS), 1000 * live.now];
+  const failed = live.history.reduce((sum, one) => sum + one.failed, 0);
+  const refused = live.history.reduce((sum, one) => sum + one.refused, 0);
+  const all = live.history.reduce((sum, one) => sum + one.requests, 0);
+  const read = (name) => moments(live).map((one) => one?.[name] ?? null);
+  const card = (chart) => el("div", { class: "card" }, timeline({ times, ...chart }));
+  return [
+    card({ title: "Documents taken", unit: "a second", said: perSecond, series: [{ values: rates(live, remembered) }] }),
+    card({ title: "Searches", unit: "a second", said: perSecond, series: [{ values: rates(live, (one) => one.searches) }] }),
+    card({ title: "Response time", unit: "of all requests", said: inMilliseconds, series: [{ name: "half within", values: read("p50") }, { name: "99% within", values: read("p99") }] }),
+    card({
+      title: "Errors", unit: "of the requests", said: percent, most: 1,
+      note: `${count(failed)} of ${count(all)} requests failed in the service (5xx), ${count(refused)} were refused (4xx)`,
+      series: [{ name: "failed", values: shares(live, (one) => one.failed, (one) => one.requests) }, { name: "refused", values: shares(live, (one) => one.refused, (one) => one.requests) }],
+    }),
+    card({ title: "Duplicates", unit: "of the documents taken", said: percent, most: 1, series: [{ values: shares(live, (one) => one.duplicates, remembered) }] }),
+  ];
+}
+
 function draw(live) {
   tell(...(STATES[live.state] ?? ["", live.state]));
   show(byId("trouble"));
@@ -143,27 +177,17 @@ function draw(live) {
   show(content,
     numbers(live),
     el("div", { class: "two" },
-      el("div", { class: "card" }, spark({ title: "Documents taken", note: "a second, over two minutes", values: rates(remembered), said: perSecond, unit: "a second" }), rangeOf(rates(remembered))),
-      el("div", { class: "card" }, spark({ title: "Searches", note: "a second, over two minutes", values: rates(queries), said: perSecond, unit: "a second" }), rangeOf(rates(queries))),
-      el("div", { class: "stack" }, times(live), segments(live.index)), health(live)),
+      histories(live),
+      health(live), times(live), segments(live.index)),
     hits(live));
   content.querySelectorAll("details").forEach((one, at) => { one.open = unfolded[at] ?? false; });
   reach()[focused]?.focus({ preventScroll: true });
-}
-
-function rangeOf(values) {
-  const known = values.filter((value) => value !== null);
-  const range = known.length ? `now ${perSecond(known.at(-1))}, at most ${perSecond(Math.max(...known))}` : "waiting for the second sample";
-  return el("p", { class: "soft tiny" }, range);
 }
 
 async function look() {
   clearTimeout(timer);
   try {
     const live = await ask("/v1/live");
-    if (live.started !== history.at(-1)?.started) history.length = 0; // the service was restarted
-    history.push(live);
-    if (history.length > KEPT) history.shift();
     draw(live);
   } catch (problem) {
     if (!(problem instanceof Refusal)) throw problem;

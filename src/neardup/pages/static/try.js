@@ -45,6 +45,7 @@ async function findIndex() {
     const home = { none: null, review: "Review" }[live.state];
     byId("modes").hidden = home !== undefined;
     byId("to-live").hidden = home === null;
+    byId("to-docs").hidden = Boolean(home);
     if (home) byId("to-live").textContent = home;
   } catch (problem) {
     tell(problem);

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,12 +30,14 @@ from neardup.search.hamming.designs import Design, compact
 from neardup.search.hamming.tables import design_arrays
 from neardup.search.interface import Hits, Mode, check_mode
 from neardup.search.psm.flips import Flips, TemplateFlips
+from neardup.search.psm.recall import Calibration, NearPairs, TooFewPairs, calibrate, flip_count
+from neardup.values.checks import check_fields
 from neardup.values.threads import check_threads
 
 __all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
 
 _HIT = 80  # bytes a hit takes while its batch is put together: columns, their sorted copies, the order
-_MOST_HEADER = 30
+_MOST_HEADER, _MOST_PROBES = 30, 16384
 _SLICE = 1 << 16  # codes looked up in one native call, to bound the number of hits
 
 
@@ -164,6 +166,7 @@ class BatchBPHS(BatchMethod):
     chunk: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, self.bits)
         memory_bytes(self.memory)
         design = self.design
@@ -212,37 +215,45 @@ def _tables(codes: NDArray[np.uint64], design: Design, threads: int) -> _core.Ha
 class BatchPSM(BatchMethod):
     """Probabilistic: stored codes within `radius` whose top `header` bits are the query's or a flip of them.
 
-    Each query's `probes` likeliest flips are computed once. The result depends only on header and probes,
-    and is what PSM finds with them in memory; a header of None is floor(log2(codes read at a time)). `memory`
-    and `chunk` are as in BatchBPHS. In mode `first` a query leaves the batch once it has a hit, and reading
-    stops when none is left.
+    Each query's `probes` likeliest flips are computed once. Left out, they are calibrated for the `recall`: a sample of
+    the queries is searched exactly first, which reads the files again, and the fewest probes are taken whose recall
+    is at least that with 95% confidence; without enough neighbours all flips are made, which is exact.
+
+    The result depends only on header and probes, and is what PSM finds with them in memory; a header of None is
+    floor(log2(codes read at a time)). `memory` and `chunk` are as in BatchBPHS. In mode `first` a query leaves the
+    batch once it has a hit, and reading stops when none is left.
     """
 
     bits: int = 64
     radius: int = 3
-    probes: int = 16
+    probes: int | None = None
     header: int | None = None
     flips: Flips = field(default_factory=TemplateFlips)
     memory: int | str = "1GB"
     chunk: int | None = None
+    recall: float = 0.95
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, self.bits)
         memory_bytes(self.memory)
         if self.radius > 16:
             raise ConfigError(f"PSM takes a radius up to 16, got {self.radius}")
-        if not 0 <= self.probes <= 16384:
+        if not 0 < self.recall < 1:
+            raise ConfigError(f"recall is between 0 and 1, not {self.recall}")
+        if self.probes is not None and not 0 <= self.probes <= 16384:
             raise ConfigError(f"probes must be from 0 to 16,384, got {self.probes}")
         if self.header is not None and not 1 <= self.header <= min(self.bits, _MOST_HEADER):
             raise ConfigError(f"a header has 1 to {min(self.bits, _MOST_HEADER)} bits, not {self.header}")
 
     def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
         numbers, words = asked.numbers, asked.words
-        used = len(words) * (16 * words_of(self.bits) + 24 + 8 * self.probes)
-        size, most = _room(self.memory, used, self.bits, len(words))
-        size = min(size, self.chunk or size, max(map(len, stored.segments)))
-        header = self.header or max(1, min(size.bit_length() - 1, _MOST_HEADER, self.bits))
-        flips = self.flips(asked.codes, header, self.probes, self.radius, threads)
+        size, most = self._sizes(len(words), stored)
+        header, probes = self._header(size), self.probes
+        if probes is None:
+            made = self._calibrated(asked.codes, stored, header, threads)
+            header, probes = made.header_bits, made.flips
+        flips = self.flips(asked.codes, header, probes, self.radius, threads)
         for chunk in _ahead(stored.chunks(size, threads=threads)):
             rows = CodeRows.of(chunk)
             table = _core.HeaderTable(rows.codes, self.bits, header)
@@ -262,6 +273,73 @@ class BatchPSM(BatchMethod):
                 words, numbers, flips = words[left], numbers[left], flips[left]
                 if not len(words):
                     return
+
+    def _sizes(self, queries: int, stored: SegmentSet) -> tuple[int, int]:
+        """How many stored codes are read at a time, and how many hits are held."""
+        used = queries * (16 * words_of(self.bits) + 24 + 8 * (self.probes or 0))
+        size, most = _room(self.memory, used, self.bits, queries)
+        return min(size, self.chunk or size, max(map(len, stored.segments))), most
+
+    def _header(self, size: int) -> int:
+        return self.header or max(1, min(size.bit_length() - 1, _MOST_HEADER, self.bits))
+
+    def calibrated(
+        self, queries: Codes, stored: SegmentSet, *, threads: int = 1
+    ) -> tuple[BatchPSM, Calibration | None]:
+        """The same with the header and the probes that reach the recall with these queries, and what was measured:
+        of no pairs if there are too few near ones, so that all flips are made; None if `probes` were given or a side
+        is empty."""
+        stored.check(queries)
+        _, words = rows_and_words(queries, self.bits)
+        if self.probes is not None or not len(words) or not len(stored):
+            return self, None
+        header = self._header(self._sizes(len(words), stored)[0])
+        made = self._calibrated(queries, stored, header, check_threads(threads))
+        return replace(self, header=made.header_bits, probes=made.flips), made
+
+    def calibrate(
+        self, queries: Codes, stored: SegmentSet, header: int, *, sample: int = 20_000, threads: int = 1
+    ) -> Calibration:
+        """The fewest probes that reach the recall with these queries, for a header of so many bits."""
+        stored.check(queries)
+        rows, words = rows_and_words(queries, self.bits)
+        chosen = np.sort(np.random.default_rng(0).permutation(len(words))[:sample])
+        groups = CodeRows.single(np.ascontiguousarray(words[chosen]), chosen)
+        tables = _tables(groups.codes, _default_design(self.bits, self.radius), threads)
+        query, flipped = [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
+        for chunk in _ahead(stored.chunks(self.chunk or 1 << 20, threads=threads)):
+            codes = CodeRows.of(chunk).codes
+            for start in range(0, len(codes), _SLICE):
+                part = np.ascontiguousarray(codes[start : start + _SLICE])
+                place, group, distance = tables.search(part, threads=threads)
+                place, group = place[distance > 0], group[distance > 0]
+                query.append(group)
+                differ = part[place, -1] ^ groups.codes[group, -1]
+                flipped.append(differ >> np.uint64((32 if self.bits == 32 else 64) - header))
+        asking, differ = np.concatenate(query), np.concatenate(flipped)
+        order = np.argsort(asking, kind="stable")
+        found = NearPairs(chosen, len(words), asking[order], np.full(len(order), -1), differ[order])
+
+        ordered = (
+            self.flips.of_batch(queries, header) if isinstance(self.flips, TemplateFlips) else self.flips
+        )
+
+        def masks(picked: NDArray[np.int64], flips: int) -> NDArray[np.uint32]:
+            own = queries.take(picked if rows is None else rows[picked])
+            return ordered(own, header, flips, self.radius, threads)
+
+        return calibrate(
+            found, radius=self.radius, target=self.recall, header=header, masks=masks, mode="all"
+        )
+
+    def _calibrated(self, queries: Codes, stored: SegmentSet, header: int, threads: int) -> Calibration:
+        try:
+            return self.calibrate(queries, stored, header, threads=threads)
+        except TooFewPairs:
+            while header > 1 and flip_count(header, self.radius) > _MOST_PROBES:
+                header -= 1
+            every = flip_count(header, self.radius)
+            return Calibration(every, 1.0, 1.0, 0, 0, "all", header, np.ones(0))
 
 
 def search_then_append(

@@ -92,6 +92,10 @@ class StoredCodes(Closing):
         return self.path.stat().st_size
 
     @abstractmethod
+    def verify(self, *, threads: int = 1) -> None:
+        """Read and check the whole file; FormatError when anything is amiss."""
+
+    @abstractmethod
     def read(self, start: int, stop: int, *, threads: int = 1) -> Chunk:
         """A checked copy of places start to stop."""
 

@@ -19,6 +19,7 @@ from neardup.search.codes import check_codes, width_for
 from neardup.search.collapse import collapse
 from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates
+from neardup.values.checks import check_fields
 
 __all__ = ["Adjacent", "rotate"]
 
@@ -30,6 +31,12 @@ class Adjacent(HammingMethod):
     Codes may have any width from 1 to 128 bits; `bits` is the one to insist on, if any. `rotations` is how
     many turns to try, spread evenly over the width; by default every one. Equal codes are collapsed first, so
     that they do not fill the window.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> nd.search.Adjacent(radius=3).candidates(codes).distance.tolist()
+    [0]
     """
 
     radius: int = 3
@@ -40,6 +47,7 @@ class Adjacent(HammingMethod):
     finds_all = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         self._check(128 if self.bits is None else self.bits)
 
     def _check(self, bits: int) -> None:

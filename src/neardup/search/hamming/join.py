@@ -22,6 +22,7 @@ from neardup.search.collapse import Batch, Groups, collapse
 from neardup.search.hamming.designs import Design
 from neardup.search.hamming.method import HammingMethod, join_design
 from neardup.search.interface import Candidates, Reach
+from neardup.values.checks import check_fields
 
 __all__ = ["Join", "PairsBetween", "PairsWithin"]
 
@@ -34,7 +35,13 @@ class Join(HammingMethod):
     the keys (tables without flips that cover the radius); by default the best for the number of rows. Time is
     O(tables * rows) plus the pairs that share a key. Codes that crowd under one key are split by the bits in
     which they still vary, and compared pair by pair where no bit splits them. Scratch
-    memory is 8, 12 or 20 bytes a row for 32, 64 or 128 bits and a few MB a thread, whatever the data.
+    memory is 8, 12 or 20 bytes a row for 32, 64 or 128 bits and a few MB a thread, for any data.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> nd.search.Join(radius=3).candidates(codes).distance.tolist()
+    [0]
     """
 
     radius: int = 3
@@ -42,6 +49,7 @@ class Join(HammingMethod):
     design: Design | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, max(WIDTHS) if self.bits is None else self.bits)
         design = self.design
         if design is None:

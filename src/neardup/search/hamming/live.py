@@ -14,6 +14,7 @@ from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import check_codes, check_scheme, rows_and_words
 from neardup.search.hamming.tables import Compact, TableMethod, design_arrays
 from neardup.search.interface import Hits, Mode, check_mode
+from neardup.values.checks import checked
 from neardup.values.threads import check_threads
 
 __all__ = ["LiveSearcher", "LiveState"]
@@ -37,8 +38,18 @@ class LiveSearcher:
 
     Rows are numbered from 0 in the order they are added, and a number is never used again. A search sees one state of
     the index from its beginning to its end; codes become visible in order, so a search during an add may see the first
-    part of it. `method` is an exact one; Compact adds fastest."""
+    part of it. `method` is an exact one; Compact adds fastest.
 
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> searcher = nd.search.LiveSearcher(nd.search.Compact(radius=3))
+    >>> _ = searcher.add(codes)
+    >>> searcher.search(codes).row.tolist()
+    [0, 1, 0, 1, 2]
+    """
+
+    @checked
     def __init__(self, method: TableMethod | None = None) -> None:
         self.method = Compact() if method is None else method
         masks, flips = design_arrays(self.method.design)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,14 @@ from neardup.search.interface import (
     Task,
     VerifyMeasure,
 )
-from neardup.search.pair_runs import pack_pairs
+from neardup.search.pair_runs import pack_pairs, unpack_pairs
+from neardup.search.report import SearchReport
 
-__all__ = ["HammingMethod", "Prefix", "join_design"]
+__all__ = ["Found", "HammingMethod", "Neighbours", "Prefix", "join_design"]
+
+Found = tuple[Candidates, SearchReport]
+Neighbours = Callable[[NDArray[np.int64], int], tuple[NDArray[np.int64], NDArray[np.uint64]]]
+"""An exact search: of some queries and a radius the pairs (query, code) at distance 1 to the radius."""
 
 
 # Nanoseconds a code costs in each table, and with each other code of its bucket. Only the ratio matters.
@@ -62,6 +67,23 @@ class Prefix:
     probes: Callable[[Codes], Keyed]
 
 
+Similar = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
+"""Which pairs of codes are of documents that are similar enough."""
+
+
+def similar_in(task: Task, first: NDArray[np.int64]) -> Similar | None:
+    """For codes that are those of the rows `first`; None if the task cannot say."""
+    if (verified := task.verified) is None:
+        return None
+
+    def similar(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        low, high = np.sort(np.stack([first[left], first[right]]), axis=0).astype(np.uint64)
+        found = pack_pairs(*verified(*unpack_pairs(pack_pairs(first[left], first[right]))))
+        return np.isin(low << np.uint64(32) | high, found)
+
+    return similar
+
+
 class HammingMethod(Method):
     """Codes within a Hamming radius. Codes and pairs of codes are held in memory."""
 
@@ -70,17 +92,19 @@ class HammingMethod(Method):
 
     takes = (Codes,)
     whole_keys = True
+    splits = False
     finds_all: ClassVar[bool] = True
     """Whether it finds every pair within the radius."""
-    needs_ranks: ClassVar[bool] = False
-    """Whether it needs the weakest bits of each code."""
+
+    kept_fields: ClassVar[Mapping[str, str]] = {"codes": "codes"}
+    """The columns it keeps, under names of up to 8 letters, and the fields of Codes that they are."""
 
     @abstractmethod
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
         """Pairs of rows within the radius."""
 
     def fingerprint(self) -> Printer:
-        return Simhash(margins="ranks" if self.needs_ranks else "none")
+        return Simhash(margins="none")
 
     def settled(self, fingerprint: Printer, verify: VerifyMeasure, recall: float) -> Method:
         made = _bits(fingerprint)
@@ -92,20 +116,30 @@ class HammingMethod(Method):
         return f"codes {_bits(fingerprint)}"
 
     def kept(self, prints: Codes, threads: int = 1) -> PrintColumns:
-        columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
-        if prints.ranks is not None:
-            columns["ranks"] = prints.ranks
-        return columns
+        columns = {name: getattr(prints, field) for name, field in self.kept_fields.items()}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def found(self, codes: Codes, threads: int, similar: Similar | None = None) -> Found:
+        """The pairs of distinct codes that a run looks at, and what the search says about itself. `similar` says which
+        pairs of codes are of documents that are similar enough."""
+        name = type(self).__name__.lower()
+        return self.candidates(codes, threads=threads), SearchReport.of(
+            name, len(codes), codes.bits, self.radius
+        )
 
     def joined(self, task: Task) -> Joined:
-        ranks = task.kept.prints("ranks") if self.needs_ranks else None
-        bits = _bits(task.fingerprint)
-        codes = Codes("codes of one run", task.skip, bits, task.kept.prints("codes"), ranks=ranks)
+        names = self.kept(_blank(task.fingerprint))
+        codes = task.fingerprint.restored(
+            "codes of one run",
+            task.skip,
+            {self.kept_fields[name]: task.kept.prints(name) for name in names},
+        )
+        assert isinstance(codes, Codes)
         groups = best_first(collapse(codes, threads=task.threads), task.rank)
         joined = Joined(groups, task.runs(), SPREAD)
         first = groups.first_rows
         if len(first) > 1:
-            found = self.candidates(codes.take(first), threads=task.threads)
+            found, joined.report = self.found(codes.take(first), task.threads, similar_in(task, first))
             joined.runs.add(pack_pairs(first[found.left], first[found.right]))
         task.progress(1.0)
         return joined
@@ -114,6 +148,10 @@ class HammingMethod(Method):
         """Whether codes lie within the radius."""
         words = np.ascontiguousarray(prints.codes)
         return np.asarray(_core.distances_at(words, words, left, right) <= self.radius)
+
+    def fitted(self, queries: Codes, stored: Callable[[], int], neighbours: Neighbours) -> HammingMethod:
+        """The method with all that it leaves open calibrated on queries against `stored()` codes that are elsewhere."""
+        return self
 
     def prefix(self, stored: Callable[[], int]) -> Prefix | None:
         """How to search `stored()` codes by one table of prefixes; None if the method has other keys or none."""
@@ -134,7 +172,11 @@ class HammingMethod(Method):
         return Shuffled(equal_key=kept["codes"])
 
 
-def _bits(fingerprint: Printer) -> int:
+def _blank(fingerprint: Printer) -> Codes:
     codes = fingerprint.blank
     assert isinstance(codes, Codes)
-    return codes.bits
+    return codes
+
+
+def _bits(fingerprint: Printer) -> int:
+    return _blank(fingerprint).bits

@@ -18,7 +18,7 @@ from math import comb
 from neardup.errors import ConfigError
 from neardup.search.hamming.designs import MOST_TABLES, Design, Table, even_blocks
 
-__all__ = ["fewest_tables", "longest_prefix", "memory_factor", "tables_needed"]
+__all__ = ["fewest_tables", "longest_prefix", "tables_needed"]
 
 
 def tables_needed(bits: float, radius: int, prefix: float) -> int:
@@ -71,12 +71,6 @@ def longest_prefix(bits: int, radius: int, tables: int) -> Design:
             break
         best = prefix
     return fewest_tables(bits, radius, best)
-
-
-def memory_factor(documents_log2: float, header_bits: float) -> float:
-    """T' = 1 + 2**-(d - t): memory of PSM with a header of t bits over n = 2**d codes, in copies of the
-    codes."""
-    return 1.0 + float(2.0 ** (header_bits - documents_log2))
 
 
 def _check(bits: float, radius: int, prefix: float) -> None:

@@ -14,6 +14,7 @@ from neardup.fingerprints.fingerprints import Codes, same_scheme
 from neardup.search.codes import WIDTHS, check_codes, check_radius, check_scheme, rows_and_words, width_for
 from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates, Hits, Mode, check_mode
+from neardup.values.checks import check_fields
 from neardup.values.threads import check_threads
 
 __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
@@ -22,12 +23,22 @@ __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
 @dataclass(frozen=True)
 class Scan(HammingMethod):
     """Search by brute force; `first` is the smallest row. O(stored * queries), nothing built, no bytes
-    added. `bits` is the width of code to insist on; by default any of 32, 64 and 128."""
+    added. `bits` is the width of code to insist on; by default any of 32, 64 and 128.
+
+    radius  the largest distance, inclusive
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> nd.search.Scan(radius=3).candidates(codes).distance.tolist()
+    [0]
+    """
 
     radius: int = 3
     bits: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, max(WIDTHS) if self.bits is None else self.bits)
 
     def index(self, codes: Codes, *, threads: int = 1) -> ScanSearcher:

@@ -17,7 +17,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,11 @@ from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.search.codes import check_radius, check_scheme, rows_and_words
+from neardup.search.hamming.compressed_tables import CompressedTables
 from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes, manku
 from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, Reach, check_mode
+from neardup.values.checks import check_fields
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -43,10 +45,11 @@ __all__ = [
     "extract_bits",
 ]
 
-Lookup = Literal["direct", "binary", "interpolation"]
+Lookup = Literal["direct", "binary", "interpolation", "compressed"]
 """How `index` finds a key in a table. `direct`: by address, in batches. `binary` and `interpolation`: by
 search in a sorted copy of the codes, one query at a time, as the papers have it. Both find the same rows; in
-mode `first` the sorted tables compare whole keys, the direct ones as many leading bits as their size permits."""
+mode `first` the sorted tables compare whole keys, the direct ones as many leading bits as their size permits.
+`compressed`: in compressed blocks, the fewest bytes for many tables; slower still."""
 
 TYPICAL_CODES, CANDIDATES_A_PROBE = 2**21, 16
 """Covering chooses its tables for this many codes, if this many candidates are compared in the time of one probe."""
@@ -66,11 +69,6 @@ def extract_bits(words: NDArray[np.uint64], mask: int) -> NDArray[np.uint64]:
     for to, j in enumerate(places):
         key |= (words[:, j // 64] >> np.uint64(j % 64) & np.uint64(1)) << np.uint64(to)
     return key
-
-
-def _check_lookup(lookup: str) -> None:
-    if lookup not in get_args(Lookup):
-        raise ConfigError(f"lookup is direct, binary or interpolation, not {lookup!r}")
 
 
 class TableMethod(HammingMethod, KeyMethod):
@@ -121,8 +119,12 @@ class TableMethod(HammingMethod, KeyMethod):
         rows, words = rows_and_words(codes, self.bits)
         masks, flips = design_arrays(self.design)
         numbers = None if rows is None else rows.astype(np.uint32)
-        tables: _core.HammingTables | _core.SortedTables
-        if self.lookup == "direct":
+        tables: _core.HammingTables | _core.SortedTables | CompressedTables
+        if self.lookup == "compressed":
+            tables = CompressedTables(
+                words, self.bits, self.radius, [table.mask for table in self.design.tables], numbers
+            )
+        elif self.lookup == "direct":
             tables = _core.HammingTables(
                 words, self.bits, self.radius, masks, flips, 0, check_threads(threads), numbers
             )
@@ -146,7 +148,7 @@ class TableSearcher:
     scheme: str
     bits: int
     rows: int
-    tables: _core.HammingTables | _core.SortedTables
+    tables: _core.HammingTables | _core.SortedTables | CompressedTables
 
     def __len__(self) -> int:
         return self.rows
@@ -196,7 +198,15 @@ class BPHS(TableMethod):
 
     `tables` names one of the paper's designs for 64 bits and radius 3: 4, 10, 16 or 20. Otherwise `blocks`
     (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it. `lookup` is how
-    `index` finds a key; see Lookup."""
+    `index` finds a key; see Lookup.
+
+    >>> import numpy as np
+    >>> import neardup as nd
+    >>> codes = nd.fingerprints.Codes("mine", np.zeros(3, bool), 64, np.array([[7], [3], [2**60 + 48]], np.uint64))
+    >>> found = nd.BPHS(radius=3).candidates(codes)
+    >>> found.left.tolist(), found.right.tolist(), found.distance.tolist()
+    ([0], [1], [1])
+    """
 
     radius: int = 3
     tables: int | None = None
@@ -206,8 +216,8 @@ class BPHS(TableMethod):
     lookup: Lookup = "direct"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, self.bits)
-        _check_lookup(self.lookup)
         if self.tables is not None and (self.blocks is not None or self.chosen is not None):
             raise ConfigError("give either tables, or blocks and chosen")
         if self.tables is not None and (self.bits, self.radius) != (64, 3):
@@ -235,7 +245,14 @@ class Covering(TableMethod):
     More tables cost probes and bytes, shorter keys candidates. The default costs a query least among two
     million uniform codes, tables * (1 + 2**21 / 2**key bits / 16), where comparing 16 candidates counts as a
     probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128. `lookup` is how `index` finds a key;
-    see Lookup."""
+    see Lookup.
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> nd.search.Covering(radius=3, tables=8).candidates(codes).distance.tolist()
+    [0]
+    """
 
     radius: int = 3
     tables: int | None = None
@@ -243,8 +260,8 @@ class Covering(TableMethod):
     lookup: Lookup = "direct"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, self.bits)
-        _check_lookup(self.lookup)
         _ = self.design
 
     @cached_property
@@ -267,13 +284,24 @@ class Covering(TableMethod):
 @dataclass(frozen=True)
 class Compact(TableMethod):
     """Few tables over large parts of the code, asked with flips; a map of what is present answers most flips
-    without touching a table. The default is two tables, or three from radius 6 on."""
+    without touching a table. The default is two tables, or three from radius 6 on.
+
+    radius  the largest distance, inclusive
+    bits    the width of the codes: 32, 64 or 128
+
+    >>> import neardup as nd
+    >>> texts = ["the ferry leaves at eight", "The ferry leaves, at eight!", "a recipe for a cake"]
+    >>> codes = nd.fingerprint(texts, nd.Words(), nd.Simhash())
+    >>> nd.search.Compact(radius=3).candidates(codes).distance.tolist()
+    [0]
+    """
 
     radius: int = 3
     tables: int | None = None
     bits: int = 64
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_radius(self.radius, self.bits)
         _ = self.design
 

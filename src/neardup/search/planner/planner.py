@@ -5,23 +5,39 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import floor, log10
+from math import ceil, floor, log10
 
 from neardup.errors import ConfigError
+from neardup.search.chance import SAFE, chance_hits, safe_radius
 from neardup.search.planner.machine import REFERENCE, Machine
 from neardup.search.planner.measure import measure as measured_machine
 from neardup.search.planner.options import Option, PlanTask, options
+from neardup.values.checks import check_fields, checked
 from neardup.values.sizes import parse_size
 
 __all__ = ["Plan", "plan"]
 
 PER_METHOD = 4  # options of one method that a plan shows
+MOST_DOCUMENTS = 10**15
 
 
 @dataclass(frozen=True)
 class Plan:
     """Options for one task, best first: by queries a second for each shard or, when the number of queries is
-    known, by the time building and asking take on all shards."""
+    known, by the time building and asking take on all shards. `chance` is how many codes are within the radius of a
+    query by chance alone, and `safe_radius` the widest radius with at most 1 of them.
+
+    documents, bits, radius  the task: stored codes, their bits, the largest distance
+    memory_bytes             the limit for each shard, or None
+    queries                  the number of queries, or None
+    measured                 whether speeds were measured on this machine
+    options                  the designs, best first
+
+    >>> import neardup as nd
+    >>> plan = nd.plan(1_000_000, radius=3, memory="1GB", measure=False)
+    >>> plan.documents, plan.radius, plan.safe_radius
+    (1000000, 3, 13)
+    """
 
     documents: int
     bits: int
@@ -30,6 +46,11 @@ class Plan:
     queries: int | None
     measured: bool
     options: tuple[Option, ...]
+    chance: float = 0.0
+    safe_radius: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def best(self) -> Option:
@@ -52,6 +73,13 @@ class Plan:
         less = _total_bytes(best) / _total_bytes(other)
         slower = best.queries_per_second / best.shards / (other.queries_per_second / other.shards)
         return f"{head}; {other.design} needs {less:.1f} times less memory and is {slower:.1f} times slower."
+
+    @property
+    def chance_text(self) -> str:
+        """The chance hits in one sentence."""
+        hits = f"{self.chance:,.1f}" if self.chance >= 0.1 else f"{self.chance:.1g}"
+        safe = f"radius {self.safe_radius} is the widest" if self.safe_radius >= 0 else "no radius is left"
+        return f"Chance alone puts {hits} codes within radius {self.radius} of a query; {safe} with at most 1 of them."
 
     @property
     def title(self) -> str:
@@ -92,9 +120,10 @@ class Plan:
             + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
             for row in rows
         ]
-        return "\n".join([self.title, "", *lines, "", self.why])
+        return "\n".join([self.title, "", *lines, "", self.why, self.chance_text])
 
 
+@checked
 def plan(
     documents: float,
     *,
@@ -106,6 +135,7 @@ def plan(
     matched: float = 0.5,
     measure: bool = True,
     machine: Machine | None = None,
+    chance: float = SAFE,
 ) -> Plan:
     """Recommend a search design: method, tables, header bits t, flip sets k and shards, with predicted costs.
 
@@ -113,21 +143,36 @@ def plan(
     that is too little. `recall` is the least that is good enough (1 leaves PSM out); `queries` is how many
     will be asked in all, if that is known, and `matched` the share of them with a neighbour. The costs of
     this machine are measured once in a few seconds and kept in memory; with `measure=False` those of a
-    typical machine are taken at once, and `machine` gives others.
+    typical machine are taken at once, and `machine` gives others. `chance` is how many stored codes may be within the
+    radius of a query by chance alone: a search that finds more is not recommended, it is an error.
+
+    documents  how many codes are stored, 1 to 1e15
+    returns    a Plan: the designs that fit, the best first
+    raises     ConfigError for a setting that is out of bounds
 
     >>> import neardup as nd
     >>> nd.plan(1e6, radius=3, memory="1GB", measure=False).best.exact
     True
     """
     count = int(documents)
-    if count < 1:
-        raise ConfigError(f"a plan needs at least one document, got {documents}")
+    if not 1 <= count <= MOST_DOCUMENTS:
+        raise ConfigError(f"documents must be from 1 to {MOST_DOCUMENTS:.0e}, not {documents!r}")
     if bits not in (32, 64, 128):
         raise ConfigError(f"codes have 32, 64 or 128 bits, got {bits}")
     if not 0 <= radius <= bits // 4:
         raise ConfigError(f"plans are for radius 0 to {bits // 4} at {bits} bits, got {radius}")
     if not 0 < recall <= 1 or not 0 <= matched <= 1:
         raise ConfigError("recall and matched are shares, between 0 and 1")
+    hits, safe = chance_hits(count, bits, radius), safe_radius(count, bits, chance)
+    if hits > chance:
+        wider = [b for b in (32, 64, 128) if b > bits and chance_hits(count, b, radius) <= chance]
+        advice = [f"bits={wider[0]}"] if wider else []
+        advice += [f"a radius of at most {safe}"] if safe >= 0 else []
+        raise ConfigError(
+            f"no design is useful here: of {_count_text(count)} codes of {bits} bits, chance alone puts {hits:,.0f} "
+            f"within radius {radius} of every query; use {' or '.join(advice) or 'fewer codes'}, or accept them with "
+            f"chance={ceil(hits)}"
+        )
     limit = None if memory is None else parse_size(memory)
     asked = None if queries is None else max(1, int(queries))
     machine = machine or (measured_machine() if measure else REFERENCE)
@@ -139,7 +184,8 @@ def plan(
 
     found = options(PlanTask(count, bits, radius, limit, recall, asked, matched), machine)
     found.sort(key=lambda option: (machine_seconds(option), option.memory_bytes))
-    return Plan(count, bits, radius, limit, asked, machine.measured, tuple(_worth_showing(found)))
+    shown = tuple(_worth_showing(found))
+    return Plan(count, bits, radius, limit, asked, machine.measured, shown, hits, safe_radius(count, bits))
 
 
 def _worth_showing(ranked: list[Option]) -> Iterator[Option]:

@@ -61,6 +61,14 @@ class TemplateFlips:
 
     expected: tuple[float, ...] | None = None
 
+    def of_batch(self, queries: Codes, header: int) -> TemplateFlips:
+        """The same with the costs that this batch expects, for parts of the batch."""
+        if self.expected is not None:
+            return self
+        costs = margin_sizes(queries)[:_SAMPLE, queries.bits - header :]
+        mean = np.sort(np.abs(costs), axis=1).mean(axis=0, dtype=np.float64).astype(np.float32)
+        return TemplateFlips(tuple(mean.tolist()))
+
     def __call__(
         self, queries: Codes, header: int, probes: int, radius: int, threads: int = 1
     ) -> NDArray[np.uint32]:
@@ -68,11 +76,7 @@ class TemplateFlips:
         costs = margin_sizes(queries)
         if not probes or not len(costs):
             return np.empty((len(costs), 0), np.uint32)
-        if self.expected is None:
-            sample = np.sort(np.abs(costs[:_SAMPLE, queries.bits - header :]), axis=1)
-            by_rank = sample.mean(axis=0, dtype=np.float64).astype(np.float32)
-        else:
-            by_rank = np.array(self.expected, np.float32)
+        by_rank = np.array(self.of_batch(queries, header).expected, np.float32)
         if len(by_rank) != header:
             raise ConfigError(f"a header of {header} bits needs {header} expected costs, not {len(by_rank)}")
         return _core.template_flips(costs, by_rank, radius, probes, check_threads(threads))

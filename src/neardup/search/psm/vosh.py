@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError
+from neardup.values.checks import check_fields, checked
 
 __all__ = ["FlipModel", "expected_costs", "laplace_costs", "volatility_tree", "vosh"]
 
@@ -23,27 +24,43 @@ _TAIL = 0.98
 those of the sample are possible."""
 
 
+@checked
 def vosh(
     costs: Sequence[float] | NDArray[np.float32], sets: int | None, radius: int
 ) -> list[tuple[int, ...]]:
     """The cheapest `sets` sets (None: all) of 1 to `radius` bits, each once, by increasing cost.
 
     `costs[j]` from 0 up is what flipping bit j costs. Ties: fewer bits first, then lower ranks, where bits
-    rank by cost and then by number. Each set is an ascending tuple of bits. O(log k) for each of k sets."""
+    rank by cost and then by number. Each set is an ascending tuple of bits. O(log k) for each of k sets.
+
+    raises  ConfigError unless there are 1 to 256 costs and `radius` is 0 to 16
+
+    >>> import neardup as nd
+    >>> nd.search.vosh([0.5, 0.1, 0.3], sets=4, radius=2)
+    [(1,), (2,), (1, 2), (0,)]
+    """
     column = np.asarray(costs, np.float32)
     if column.ndim != 1 or not 1 <= len(column) <= 256 or not np.all(column >= 0):
         raise ConfigError("costs are 1 to 256 numbers from 0 up")
     if not 0 <= radius <= 16 or (sets is not None and sets < 0):
-        raise ConfigError("radius goes from 0 to 16, and sets from 0 up")
+        raise ConfigError("radius is from 0 to 16, and sets is 0 or more")
     order = np.argsort(column, kind="stable")
     offsets, ranks, _ = _core.vosh(column[order], radius, 2**62 if sets is None else sets)
     bits = order[ranks].tolist()
     return [tuple(sorted(bits[a:b])) for a, b in pairwise(offsets.tolist())]
 
 
+@checked
 def volatility_tree(size: int, width: int, levels: int) -> list[list[tuple[int, ...]]]:
     """The first levels of the tree of sets of `size` among `width` ranks, from the left; ranks count from 1,
-    as in the paper's figure 2."""
+    as in the paper's figure 2.
+
+    raises  ConfigError unless `size` is 1 to 16 and `width` from `size` to 256
+
+    >>> import neardup as nd
+    >>> nd.search.volatility_tree(size=2, width=4, levels=3)
+    [[(1, 2)], [(1, 3)], [(1, 4), (2, 3)]]
+    """
     if not 1 <= size <= min(width, 16) or not 1 <= width <= 256:
         raise ConfigError("a tree has sets of 1 to 16 of at most 256 ranks")
     tree = [[tuple(range(1, size + 1))]]
@@ -57,9 +74,18 @@ def volatility_tree(size: int, width: int, levels: int) -> list[list[tuple[int, 
 class FlipModel:
     """How likely a margin of a given size is to change sign: p = P(Y > |W|), where Y is how margins differ
     between two documents. `sizes` are sampled |Y|, ascending; the distribution is the same for every bit, or, with
-    sizes of shape [bits, sample], each bit has its own."""
+    sizes of shape [bits, sample], each bit has its own.
+
+    >>> import numpy as np
+    >>> import neardup as nd
+    >>> nd.search.FlipModel(np.array([0.25, 0.5, 1.0], np.float32)).sizes.tolist()
+    [0.25, 0.5, 1.0]
+    """
 
     sizes: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @classmethod
     def fit(

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import DataError
+from neardup.values.checks import checked
 from neardup.web.urls.reading import LONGEST, parser, read, written
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.standard import standard_steps
-from neardup.web.urls.steps import Parts
 
 __all__ = [
     "CanonicalUrls",
@@ -22,7 +22,6 @@ __all__ = [
     "canonical_url",
     "canonical_urls",
     "explain_url",
-    "parts_of",
 ]
 
 DEFAULT = UrlRules()
@@ -31,7 +30,14 @@ DEFAULT = UrlRules()
 @dataclass(frozen=True)
 class CanonicalUrls(Sequence[str]):
     """The canonical forms of a batch, one for each row. `unparsed` are the rows that are not URLs, ascending (int64):
-    they are returned unchanged, without surrounding white space."""
+    they are returned unchanged, without surrounding white space.
+
+    urls  the canonical forms, by row
+
+    >>> import neardup as nd
+    >>> nd.urls.canonical_urls(["http://Example.org:80/", "not a URL "]).unparsed.tolist()
+    [1]
+    """
 
     urls: list[str]
     unparsed: NDArray[np.int64]
@@ -63,7 +69,12 @@ class CanonicalUrls(Sequence[str]):
 
 @dataclass(frozen=True)
 class UrlStep:
-    """One rule that changed a URL, with the URL before and after."""
+    """One rule that changed a URL, with the URL before and after.
+
+    >>> import neardup as nd
+    >>> nd.urls.explain_url("http://example.org/page#top").steps[-1]
+    UrlStep(rule='fragment', before='https://example.org/page#top', after='https://example.org/page')
+    """
 
     rule: str
     before: str
@@ -72,7 +83,17 @@ class UrlStep:
 
 @dataclass(frozen=True)
 class UrlExplanation:
-    """How a URL became its canonical form. `parsed` is False if it is not a URL and was returned unchanged."""
+    """How a URL became its canonical form. `parsed` is False if it is not a URL and was returned unchanged.
+
+    url        as it was given
+    canonical  its canonical form
+    steps      each rule that changed it, with the URL after it
+
+    >>> import neardup as nd
+    >>> found = nd.urls.explain_url("http://example.org/page#top")
+    >>> found.canonical, found.parsed
+    ('https://example.org/page', True)
+    """
 
     url: str
     canonical: str
@@ -86,15 +107,32 @@ class UrlExplanation:
 
 def canonical_url(url: str, rules: UrlRules = DEFAULT) -> str:
     """The canonical form of one URL. Never raises for any text; a text that is not a URL is returned without
-    surrounding white space."""
+    surrounding white space.
+
+    url     any text
+    rules   what is left out and rewritten; by default `STANDARD`
+    raises  DataError if `url` is not a text
+
+    >>> import neardup as nd
+    >>> nd.urls.canonical_url("HTTP://www.Example.org:80/a/../b?utm_source=x&id=7#top")
+    'https://example.org/b?id=7'
+    """
     return canonical_urls([url], rules).urls[0]
 
 
+@checked
 def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalUrls:
     """The canonical forms of many URLs. A canonical form does not change again under the same rules.
 
     All rules are applied to web URLs (http, https) of up to 16,384 characters; others are only parsed and written as
     the standard says.
+
+    urls    texts
+    raises  DataError for what is not a text
+
+    >>> import neardup as nd
+    >>> nd.urls.canonical_urls(["http://Example.org:80/", "not a URL "]).urls
+    ['https://example.org/', 'not a URL']
     """
     parse, steps, kept = parser(), tuple(step for _, step in rules.steps), rules.kept
     redirects = rules.redirects.table if rules.redirects is not None else None
@@ -125,8 +163,17 @@ def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalU
     return CanonicalUrls(made, np.array(unparsed, dtype=np.int64))
 
 
+@checked
 def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
-    """The rules that changed a URL on the way to its canonical form, in order, with the URL before and after each."""
+    """The rules that changed a URL on the way to its canonical form, in order, with the URL before and after each.
+
+    url     any text
+    raises  ConfigError if `url` is not a text
+
+    >>> import neardup as nd
+    >>> [step.rule for step in nd.urls.explain_url("http://example.org/?utm_source=x#top").steps]
+    ['scheme', 'tracking', 'fragment']
+    """
     if not isinstance(url, str):
         raise DataError(f"a URL is text, not {type(url).__name__}")
     parse, steps = parser(), []
@@ -156,17 +203,3 @@ def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
         steps.append(UrlStep("redirect", current, to))
         current = to
     return UrlExplanation(url, current, True, tuple(steps))
-
-
-def parts_of(url: str, rules: UrlRules = DEFAULT) -> Parts | None:
-    """The parts of the canonical form of a web URL; None for anything else. Redirects are not followed."""
-    current, parse = url.strip(), parser()
-    while True:
-        parts, host = read(parse, current, rules.kept)
-        if parts is None or isinstance(parts, str):
-            return None
-        for _, step in rules.steps:
-            step(parts)
-        if not parts.again:
-            return parts
-        current = written(parts, host)

@@ -16,8 +16,9 @@ from itertools import pairwise
 from typing import Any
 
 from neardup.errors import ConfigError
+from neardup.values.checks import checked
 from neardup.web.suffixes import names_a_copy, registered_name
-from neardup.web.urls.canonical import DEFAULT, canonical_urls, parts_of
+from neardup.web.urls.canonical import DEFAULT, canonical_urls
 from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.sites import SiteRule
@@ -37,6 +38,12 @@ class Proposal:
     `examples` are pairs of URLs that it merges correctly, `counter_examples` pairs that it would merge although their
     content differs; at most three of each. For aliases, `same_owner` says whether both hosts have the same registered
     name, and `overlap` is the share of the smaller host's URLs that the other host has too.
+
+    >>> import neardup as nd
+    >>> contents = [(f"http://a.org/{page}?from={place}", page) for page in "pqrs" for place in "xy"]
+    >>> learnt = nd.urls.learn_url_rules(contents=contents)
+    >>> learnt.proposals[0].accepted, learnt.proposals[0].merged
+    (True, 4)
     """
 
     rule: SiteRule
@@ -63,7 +70,18 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Learnt:
-    """All proposals, accepted ones first, and the rules extended by the accepted ones."""
+    """All proposals, accepted ones first, and the rules extended by the accepted ones.
+
+    proposals  all rules that were considered
+    rules      the rules to use
+    urls       the number of URLs that were read
+
+    >>> import neardup as nd
+    >>> contents = [(f"http://a.org/{page}?from={place}", page) for page in "pqrs" for place in "xy"]
+    >>> learnt = nd.urls.learn_url_rules(contents=contents)
+    >>> len(learnt.proposals), learnt.urls
+    (1, 8)
+    """
 
     proposals: tuple[Proposal, ...]
     rules: UrlRules
@@ -74,6 +92,7 @@ class Learnt:
         return tuple(proposal for proposal in self.proposals if proposal.accepted)
 
 
+@checked
 def learn_url_rules(
     pairs: Iterable[tuple[str, str]] = (),
     contents: Mapping[str, str] | Iterable[tuple[str, str]] = (),
@@ -89,6 +108,14 @@ def learn_url_rules(
     accepted with `min_support` groups and at most the share `max_counter` of groups against it; an alias also needs
     `min_overlap` of the smaller host's URLs on the other host. Rules are found one after the other: accepted rules are
     applied before the next is tried.
+
+    raises  ConfigError for a bound that makes no sense, such as `min_support` 0
+
+    >>> import neardup as nd
+    >>> contents = [(f"http://a.org/{page}?from={place}", page) for page in "pqrs" for place in "xy"]
+    >>> learnt = nd.urls.learn_url_rules(contents=contents)
+    >>> [(one.rule.kind, one.rule.names) for one in learnt.proposals]
+    [('drop-parameter', ('from',))]
     """
     if min_support < 1 or not 0 <= max_counter < 1 or not 0 <= min_overlap <= 1:
         raise ConfigError("min_support must be 1 or more, max_counter below 1, min_overlap from 0 to 1")
@@ -126,7 +153,7 @@ class _Learner:
             self.urls.setdefault(url, label)
         self.hosts: dict[str, dict[str, Parts]] = defaultdict(dict)
         for url in self.urls:
-            if (parts := parts_of(url, self.rules)) is not None:
+            if (parts := self.rules.parts(url)) is not None:
                 host = f"{parts.host}:{parts.port}" if parts.port else parts.host
                 self.hosts[host][url] = parts
 

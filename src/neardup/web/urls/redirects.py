@@ -21,6 +21,13 @@ class Redirects:
 
     `loops` are circles, each starting at its smallest URL; their members, and the `trapped` URLs that lead into them,
     are not changed. `conflicts` are URLs with two targets (url, the first target, which is used, and the other).
+
+    table  the final target of each URL
+
+    >>> import neardup as nd
+    >>> redirects = nd.urls.Redirects.of([("http://a.org/old", "http://a.org/new")])
+    >>> redirects.table
+    {'https://a.org/old': 'https://a.org/new'}
     """
 
     table: dict[str, str]

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.storage.output import open_output
+from neardup.web.urls.reading import parser, read, written
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
     PARSED,
     RULES,
+    Parts,
     Step,
     bare_end,
     scheme_and_port,
@@ -48,6 +50,10 @@ class UrlRules:
 
     `tracking` and `session` add parameter names (`promo_*` for all with that beginning); `keep` lists parameters that
     are never dropped. `nd.urls.UrlRules.known()` lists all rules.
+
+    >>> import neardup as nd
+    >>> nd.urls.canonical_url("http://a.org/?promo_code=7", nd.urls.UrlRules(tracking=("promo_*",)))
+    'https://a.org/'
     """
 
     off: tuple[str, ...] = ()
@@ -126,22 +132,33 @@ class UrlRules:
             assert step is not None
             made.append((rule.name, step))
         if self.sites:
-            from neardup.web.urls.canonical import parts_of
-
             plain = replace(self, sites=(), redirects=None)
 
             def host_of(host: str) -> str:
-                parts = parts_of(f"https://{host}/", plain)
+                parts = plain.parts(f"https://{host}/")
                 if parts is None or str(parts).count("/") != 3:
-                    raise ConfigError(f"{host!r} is no host")
+                    raise ConfigError(f"{host!r} is not a host")
                 return f"{parts.host}:{parts.port}" if parts.port else parts.host
 
             def path_of(path: str) -> str:
-                parts = parts_of(f"https://host.example{path}", plain)
+                parts = plain.parts(f"https://host.example{path}")
                 return parts.path.rstrip("/") if parts is not None else path
 
             made.append(("site", site_step(self.sites, host_of, path_of)))
         return tuple(made)
+
+    def parts(self, url: str) -> Parts | None:
+        """The parts of the canonical form of a web URL; None for anything else. Redirects are not followed."""
+        current, parse = url.strip(), parser()
+        while True:
+            parts, host = read(parse, current, self.kept)
+            if parts is None or isinstance(parts, str):
+                return None
+            for _, step in self.steps:
+                step(parts)
+            if not parts.again:
+                return parts
+            current = written(parts, host)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> UrlRules:

@@ -32,6 +32,14 @@ class SiteRule:
 
     `support` and `counter` are the evidence when it was learnt: groups of URLs that the rule merges correctly, and
     groups that it would merge wrongly.
+
+    kind  one of the kinds above
+    host  the host that it applies to
+
+    >>> import neardup as nd
+    >>> rules = nd.urls.UrlRules(sites=(nd.urls.SiteRule("drop-parameter", "a.org", ("ref",)),))
+    >>> nd.urls.canonical_url("http://a.org/page?ref=menu&id=7", rules)
+    'https://a.org/page?id=7'
     """
 
     kind: Kind

@@ -2,7 +2,7 @@
 
 The parts come from a WHATWG parser, so a step can rely on a lower-case host in punycode, a path that begins with a
 slash, and ASCII everywhere. A step sets `again` if its result may need an earlier step again; the URL is then parsed
-and processed by all steps once more. Every change that sets it makes the URL shorter (or smaller with the same
+and processed by all steps again. Every change that sets it makes the URL shorter (or smaller with the same
 length), so this ends.
 """
 

@@ -1,7 +1,7 @@
 // What is shown is in the address: the view, and after a ? the threshold, the order and the filters. So a reload, the back
 // button and a copied link show the same.
 
-const NAMES = ["threshold", "order", "show", "source", "search"];
+const NAMES = ["threshold", "order", "show", "lane", "change", "ratio", "source", "language", "search", "least", "most"];
 
 /** The path after the # and the parameters. */
 export function readAddress() {

@@ -46,14 +46,23 @@ export async function get(name, parameters = {}) {
 
 let before = Promise.resolve();
 
-/** Save a decision; it is on disk when this returns. Decisions are sent one after another, because the last one about a pair counts. */
-export function decide(decision, left, right) {
-  const body = JSON.stringify({ decision, left, right });
-  const send = () => ask("/api/decisions", { method: "POST", body, headers: { "Content-Type": "application/json" } });
+/** Send values to /api/`name`; they are on disk when this returns. Requests are sent one after another, because the last decision about a pair counts. */
+export function post(name, values) {
+  const body = JSON.stringify(values);
+  const send = () => ask(`/api/${name}`, { method: "POST", body, headers: { "Content-Type": "application/json" } });
   const saved = before.then(send).then((answer) => answer.json());
   before = saved.catch(() => {});
   return saved;
 }
+
+/** Save a decision about two rows. */
+export const decide = (decision, left, right, note = "") => post("decisions", { decision, left, right, note, name: reviewer() });
+
+const NAME = "neardup-name";
+
+/** Who decides; saved with decisions and answers. Empty if they did not say. */
+export const reviewer = () => localStorage.getItem(NAME) ?? "";
+export const setReviewer = (name) => localStorage.setItem(NAME, name.trim().slice(0, 100));
 
 /** Save the answer to /api/`name` as a file. */
 export async function download(name, parameters, file) {

@@ -3,38 +3,35 @@
 import { byId, count, el, plain, plural, score, show, visible } from "/page/dom.js";
 import { keepParameters, setParameters } from "./address.js";
 import { calm, download, get } from "./api.js";
+import { drawBulk } from "./bulk.js";
 import { drawCluster } from "./cluster.js";
+import { drawFilters, DOUBTFUL, LANES } from "./filters.js";
 import { LongList } from "./list.js";
 import { onChange, state, trouble } from "./state.js";
 
-const DEFAULTS = { order: "risk", show: "all", source: "", search: "" };
-const query = { ...DEFAULTS };
-const ORDERS = { risk: "risk, the riskiest first", size: "size, the largest first", similarity: "similarity, the least first" };
-const SHOWS = {
-  all: "all clusters", open: "not yet decided", decided: "decided", borderline: "borderline", chain: "chains",
-  large: "large", template: "templates",
-};
-export const FLAGS = {
-  borderline: "A member is just above the threshold, by at most 0.03.",
-  chain: "Members are similar to the keeper, but fewer than half of their pairs are similar.",
-  large: "20 documents or more: often an empty, error or login page.",
-  template: "Different texts from one source, all about equally similar to the keeper, like filled-in forms.",
-};
+const DEFAULTS = { order: "doubt", show: "all", lane: "", change: "", ratio: "", source: "", language: "", search: "", least: "", most: "" };
+export const query = { ...DEFAULTS };
+const ORDERS = { doubt: "doubt, the most doubtful first", size: "size, the largest first", similarity: "similarity, the least first" };
 
 let list = null;
 let parts = null;
 let chosen = null; // the row whose cluster is shown
 let stale = true;
 
-export const badges = (flags) => flags.map((flag) => el("span", { class: "badge warn", title: FLAGS[flag] }, flag));
+/** The lanes of a cluster's removals. */
+export const badges = (lanes) => lanes.map((lane) => el("span", { class: DOUBTFUL.has(lane) ? "badge warn" : "badge", title: LANES[lane][1] }, LANES[lane][0]));
+
+/** The lanes that have room in the list; the cluster beside it has all. */
+const fewBadges = (lanes) => (lanes.length <= 3 ? badges(lanes) : [...badges(lanes.slice(0, 2)),
+  el("span", { class: "badge", title: lanes.slice(2).map((lane) => LANES[lane][0]).join(", ") }, `${lanes.length - 2} more`)]);
 
 function item(cluster) {
   const here = chosen !== null && cluster.label === parts.label;
   return el("a", { class: "pick", href: `#/cluster/${cluster.label}`, "aria-current": here ? "true" : null },
     el("span", { class: "pick-head" },
       el("strong", {}, plural(cluster.size, "document")),
-      el("span", { class: "soft" }, cluster.least < 1 ? `from ${score(cluster.least)}` : "same words"),
-      badges(cluster.flags),
+      el("span", { class: "soft" }, cluster.least < 1 ? `from ${score(cluster.least)}` : `same ${state.overview.equal}`),
+      fewBadges(cluster.lanes),
       cluster.decided ? el("span", { class: "badge good" }, `${count(cluster.decided)} decided`) : null),
     el("bdi", { class: "id pick-id" }, plain(cluster.keeper, 80)),
     el("bdi", { class: "text pick-text" }, visible(cluster.begins, 200)));
@@ -52,6 +49,8 @@ async function load(keepPosition = false) {
   parts.none.textContent = answer.total ? "" : none;
   parts.none.hidden = answer.total > 0;
   parts.list.hidden = answer.total === 0;
+  if (answer.facets) drawFilters(parts.filters, query, answer.facets, { order: ORDERS }, (name, value) => { change(name, value); narrow().catch(trouble); });
+  drawBulk(parts.bulk, query, answer.removals);
   list.paint();
 }
 
@@ -73,8 +72,7 @@ export function setFilters(given) {
     if (query[name] === wanted) continue;
     change(name, wanted);
     stale = true;
-    const field = byId(name === "search" ? "search" : `by-${name}`);
-    if (field) field.value = wanted;
+    if (name === "search" && byId("search")) byId("search").value = wanted;
   }
 }
 
@@ -94,7 +92,7 @@ async function draw(row) {
   const cluster = await get("cluster", { threshold: state.threshold, row });
   if (row !== chosen) return;
   parts.label = cluster.label;
-  drawCluster(parts.detail, cluster);
+  drawCluster(parts.detail, cluster, row);
   list.paint();
 }
 
@@ -141,15 +139,7 @@ export async function stepCluster(step) {
   if (next) location.hash = `#/cluster/${next.label}`;
 }
 
-function choice(name, options, title) {
-  const id = `by-${name}`;
-  return el("div", {}, el("label", { for: id }, title),
-    el("select", { id, on: { change: (event) => { change(name, event.target.value); narrow().catch(trouble); } } },
-      Object.entries(options).map(([value, name]) => el("option", { value }, name))));
-}
-
 export function startClusters() {
-  const { sources } = state.overview;
   const searched = calm(250, () => narrow().catch(trouble));
   const search = el("input", {
     id: "search", type: "search", placeholder: "Text or id", autocomplete: "off", spellcheck: "false",
@@ -159,6 +149,8 @@ export function startClusters() {
     list: el("div", { class: "long", role: "group", "aria-label": "Clusters", tabindex: 0 }),
     found: el("p", { class: "hint", role: "status" }),
     none: el("p", { class: "empty", hidden: true }),
+    filters: el("div", { class: "choices" }),
+    bulk: el("div", { class: "bulk" }),
     detail: el("section", { class: "card stack detail", "aria-label": "The chosen cluster" }),
     label: null,
   };
@@ -166,19 +158,18 @@ export function startClusters() {
     el("h1", { class: "unseen" }, "Clusters"),
     el("div", { class: "filters" },
       el("div", {}, el("label", { for: "search" }, "Search"), search),
-      choice("order", ORDERS, "Sort by"),
-      choice("show", SHOWS, "Show"),
-      sources.length > 1 ? choice("source", { "": "all sources", ...Object.fromEntries(sources.map((name) => [name, plain(name, 60)])) }, "Source") : null),
+      parts.filters),
+    parts.bulk,
     el("div", { class: "panes" },
       el("section", { class: "card pane-list", "aria-label": "All clusters" }, parts.found, parts.none, parts.list,
         el("p", { class: "row" }, el("span", { class: "hint" }, "Export this list:"),
           ["csv", "jsonl"].map((format) => el("button", { type: "button", class: "tight", on: { click: () => exportList(format).catch(trouble) } }, format.toUpperCase()))),
-        el("details", {}, el("summary", {}, "What is risk?"),
-          el("p", { class: "hint" }, "Risk is the sum of four things, and the riskiest clusters come first."),
-          el("dl", { class: "hint" }, Object.entries(FLAGS).map(([flag, why]) => [el("dt", {}, el("strong", {}, flag)), el("dd", {}, why)])))),
+        el("details", {}, el("summary", {}, "What is doubt?"),
+          el("p", { class: "hint" }, "How likely a removal is wrong, by what differs: the title counts most, then how little is similar, then how long a passage is lost. After 20 decisions it also follows what you decided."),
+          el("dl", { class: "hint" }, Object.values(LANES).map(([name, why]) => [el("dt", {}, el("strong", {}, name)), el("dd", {}, why)])))),
       parts.detail));
   list = new LongList(parts.list, {
-    height: 6, rowsOf: (answer) => answer.clusters, draw: item, failed: trouble,
+    height: 7.5, rowsOf: (answer) => answer.clusters, draw: item, failed: trouble,
     fetchPage: (offset, limit) => get("clusters", { threshold: state.threshold, ...query, offset, limit }),
   });
   for (const what of ["threshold", "revision"]) onChange(what, () => { stale = true; loadSoon(); });

@@ -1,14 +1,15 @@
 // Two documents side by side, all measures, and the decision.
 
-import { byId, count, el, plain, score, show } from "/page/dom.js";
+import { byId, count, el, plain, plural, score, show } from "/page/dom.js";
 import { keepParameters } from "./address.js";
-import { calm, decide, get } from "./api.js";
+import { calm, decide, get, post } from "./api.js";
 import { outcome } from "./cluster.js";
 import { clusterBeyond } from "./clusters.js";
 import { differences } from "./differences.js";
 import { measures, shingles } from "./measures.js";
 import { onChange, say, setProgress, state, trouble } from "./state.js";
 import { forget, remember, undoable } from "./undo.js";
+import { waterfall } from "./waterfall.js";
 
 let pair = null; // what is shown: {left, right} rows and the answer about them
 let box = null;
@@ -62,13 +63,27 @@ export async function stepPair(step) {
   location.hash = `#/compare/${inside.keeper}/${member}`;
 }
 
+/** n and p in the texts: scroll to the next or previous row that differs. */
+export function stepDifference(step) {
+  const rows = [...box.querySelectorAll(".sides .pair:not(.same)")];
+  const top = box.querySelector(".deciding").getBoundingClientRect().bottom + 12;
+  const tops = rows.map((row) => row.getBoundingClientRect().top);
+  const at = step > 0 ? tops.findIndex((y) => y > top + 4) : tops.findLastIndex((y) => y < top - 4);
+  if (at < 0) {
+    say(step > 0 ? "There is no further difference below." : "There is no difference above.");
+    return;
+  }
+  scrollBy({ top: tops[at] - top, behavior: "instant" });
+  for (const row of rows) row.classList.toggle("here", row === rows[at]);
+}
+
 export function backToCluster() {
   location.hash = `#/cluster/${pair.left}`;
 }
 
 const SAID = {
-  accept: "Saved: the right one is dropped.", reject: "Saved: both are kept.", keep: "Saved: the other one is kept.",
-  clear: "Removed: nothing is decided about this pair.",
+  accept: "Saved: the right one is deleted.", reject: "Saved: both are kept.", keep: "Saved: the other one is kept.",
+  clear: "Removed: nothing is decided about this pair.", unsure: "Marked as unsure.",
 };
 
 export async function act(decision) {
@@ -77,7 +92,7 @@ export async function act(decision) {
   const swap = decision === "keep";
   const [left, right] = swap ? [pair.right, pair.left] : [pair.left, pair.right];
   const { decision: before, swapped } = pair.answer;
-  const progress = await decide(decision, left, right);
+  const progress = await decide(decision, left, right, byId("note")?.value ?? "");
   remember({ left, right, shown: [pair.left, pair.right], before, swapped });
   say(SAID[decision]);
   // Do not move if another pair is shown by now: the next key is meant for that pair.
@@ -110,6 +125,22 @@ export async function undo() {
     say("There is no decision to undo.");
     return;
   }
+  if (last.bulk) {
+    const [first, end] = last.bulk;
+    const undone = await post("undo", { first, last: end });
+    say(`Undone: ${plural(end - first + 1, "decision")}.`);
+    setProgress(undone);
+    return;
+  }
+  if (last.audit) {
+    let after = await post("audit", { ...last.audit, verdict: "withdrawn" });
+    if (last.rejected) after = await decide("clear", last.left, last.right);
+    say("Undone.");
+    setProgress(after);
+    if (location.hash.startsWith("#/audit")) dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = "#/audit";
+    return;
+  }
   let progress = await decide("clear", last.left, last.right);
   const [left, right] = last.shown;
   if (last.swapped) progress = await decide("keep", left, right);
@@ -126,7 +157,8 @@ function button(decision, key, text, pressed = null) {
   }, text, el("kbd", { "aria-hidden": "true" }, key));
 }
 
-function head(document, title) {
+/** The name of a document, its outcome and where it was read. */
+export function head(document, title) {
   return el("div", { class: "head stack" },
     el("div", { class: "row" }, el("h2", {}, title), outcome(document)),
     el("bdi", { class: "id" }, plain(document.id, 300)),
@@ -138,6 +170,8 @@ function verdict(answer) {
   if (decision === "accept") return ["good", "You accepted this pair: they are duplicates."];
   if (decision === "reject") return ["warn", "You rejected this pair: both are kept."];
   if (answer.swapped) return ["good", "You chose this keeper; the other one is dropped."];
+  if (answer.unsure) return ["warn", "You marked this pair as unsure; nothing else has changed."];
+  if (answer.guard) return ["warn", `A guard keeps both: ${answer.guard}. To delete the right one anyway, decide so.`];
   if (!answer.together) return ["", "They are in different clusters at this threshold."];
   if (answer.keepers[1] !== left.row) return ["", "They are in one cluster, but neither is the keeper of the other."];
   return ["", right.kept ? "Both are kept." : "Not decided yet: the keeper is kept and the other one is dropped."];
@@ -159,19 +193,23 @@ function draw(answer, queue) {
     el("div", { class: "deciding card" },
       el("p", { class: "likeness-large" }, el("span", { class: "soft" }, `${answer.measure} `), el("strong", {}, answer.similarity === null ? "not measured" : score(answer.similarity))),
       el("div", { class: "row acts" },
-        button("accept", "a", "Drop right", decision === "accept"),
+        button("accept", "a", "Delete right", decision === "accept"),
         button("reject", "r", "Keep both", decision === "reject"),
         fixed ? null : button("keep", "s", "Keep right instead"),
-        decision || answer.swapped ? button("clear", "x", "Remove decision") : null,
+        button("unsure", "n", "Unsure", answer.unsure),
+        decision || answer.swapped || answer.unsure ? button("clear", "x", "Remove decision") : null,
         undoable() ? el("button", { type: "button", id: "do-undo", "aria-keyshortcuts": "u", on: { click: () => undo().catch(trouble) } },
           "Undo last", el("kbd", { "aria-hidden": "true" }, "u")) : null,
         advanceBox()),
-      el("p", { class: `verdict ${kind}`, id: "verdict" }, message)),
+      el("p", { class: `verdict ${kind}`, id: "verdict" }, message),
+      el("details", { class: "noting", open: Boolean(answer.note) || null }, el("summary", {}, "Note"),
+        el("label", { class: "unseen", for: "note" }, "A note that is saved with the decision"),
+        el("input", { id: "note", value: answer.note, maxlength: 1000, placeholder: "saved with the decision" }))),
     answer.notes.map((note) => el("p", { class: "note" }, note)),
     el("section", { class: "card texts", "aria-label": "The texts" },
       el("div", { class: "heads" }, head(left, answer.keepers[0] === left.row ? "Keeper" : "Left"), head(right, "Duplicate")),
       differences(answer)),
-    el("div", { class: "two" }, measures(answer), shingles(answer)));
+    el("div", { class: "two" }, waterfall(answer), measures(answer), shingles(answer)));
   if (focused?.startsWith("do-")) (byId(focused) ?? byId("do-accept")).focus({ preventScroll: true });
 }
 

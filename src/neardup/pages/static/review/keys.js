@@ -1,23 +1,26 @@
 // Keyboard shortcuts, and the list of them.
 
 import { byId, el, show } from "/page/dom.js";
+import { judge } from "./audit.js";
 import { stepCluster } from "./clusters.js";
-import { act, backToCluster, stepPair, undo } from "./compare.js";
+import { act, backToCluster, stepDifference, stepPair, undo } from "./compare.js";
 import { trouble } from "./state.js";
 
 const HELP = [
   ["Anywhere", [["?", "this list"], ["o", "overview"], ["c", "clusters"], ["/", "search"], ["[ ]", "threshold down, up"], ["u", "undo the last decision"]]],
   ["Clusters", [["j k", "next, previous cluster"], ["Enter", "compare its first pair"]]],
+  ["Audit", [["a", "right: delete it"], ["r", "wrong: keep both"], ["n", "unsure"]]],
   ["Compare", [
-    ["j k", "next, previous pair, on to the next cluster"], ["a", "drop the right one: they are duplicates"],
-    ["r", "keep both: they are not duplicates"], ["s", "keep the right one instead"], ["x", "remove the decision about this pair"], ["Esc", "back to the cluster"],
+    ["j k", "next, previous pair, on to the next cluster"], ["a", "delete the right one: they are duplicates"],
+    ["r", "keep both: they are not duplicates"], ["s", "keep the right one instead"], ["n", "unsure: come back to it"], ["x", "remove the decision about this pair"], ["d e", "next, previous difference"], ["Esc", "back to the cluster"],
   ]],
 ];
 
 const compareKeys = {
   j: () => stepPair(1), k: () => stepPair(-1), a: () => act("accept"), r: () => act("reject"), s: () => act("keep"),
-  x: () => act("clear"), Escape: backToCluster,
+  x: () => act("clear"), n: () => act("unsure"), d: () => stepDifference(1), e: () => stepDifference(-1), Escape: backToCluster,
 };
+const auditKeys = { a: () => judge("right"), r: () => judge("wrong"), n: () => judge("unsure") };
 const clusterKeys = {
   j: () => stepCluster(1), k: () => stepCluster(-1),
   Enter: () => document.querySelector("#clusters .primary-link")?.click(),
@@ -38,6 +41,9 @@ function move(step) {
   slider.dispatchEvent(new Event("input"));
 }
 
+const KEYS = "neardup-keys";
+const keysOn = () => localStorage.getItem(KEYS) !== "no";
+
 function openHelp() {
   if (!byId("help").open) byId("help").showModal();
 }
@@ -49,12 +55,15 @@ export function startKeys() {
       el("h3", {}, title),
       el("dl", { class: "facts" }, keys.map(([key, what]) => [el("dt", {}, key.split(" ").map((one) => [el("kbd", {}, one), " "])), el("dd", {}, what)])),
     ]),
+    el("p", {}, el("label", { for: "keys-on" }, el("input", {
+      type: "checkbox", id: "keys-on", checked: keysOn(), on: { change: (event) => localStorage.setItem(KEYS, event.target.checked ? "yes" : "no") },
+    }), " Use these keys")),
     el("form", { method: "dialog" }, el("button", { class: "primary" }, "Close")));
   // The security policy of the page forbids forms, so the button needs its own handler.
   byId("help").querySelector("button").addEventListener("click", (event) => { event.preventDefault(); byId("help").close(); });
   byId("keys").addEventListener("click", openHelp);
   addEventListener("keydown", async (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open || !keysOn()) return;
     const inField = event.target.closest?.("input:not([type=range], [type=checkbox]), select, textarea");
     if (inField) {
       if (event.key === "Escape") event.target.blur();
@@ -64,7 +73,7 @@ export function startKeys() {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     // Enter follows a link, except the one of the cluster that is shown already: there it opens the first pair.
     if (key === "Enter" && event.target.closest?.("a:not(.pick[aria-current]), button, summary")) return;
-    const work = { compare: compareKeys, clusters: clusterKeys }[view]?.[key] ?? anywhere[key];
+    const work = { compare: compareKeys, clusters: clusterKeys, audit: auditKeys }[view]?.[key] ?? anywhere[key];
     if (!work) return;
     event.preventDefault();
     try {

@@ -4,14 +4,16 @@ import { byId } from "/page/dom.js";
 import { get, setScan, takeToken } from "./api.js";
 import { keepParameters, readAddress, setParameters } from "./address.js";
 import { setFilters, startClusters, showCluster, showList } from "./clusters.js";
+import { showAudit, startAudit } from "./audit.js";
 import { showCompare, startCompare } from "./compare.js";
+import { nameEqual } from "./filters.js";
 import { startKeys } from "./keys.js";
 import { startOverview } from "./overview.js";
 import { replaced, setProgress, setThreshold, state, trouble } from "./state.js";
 
 const POLL = 2000; // milliseconds
 
-/** #/, #/clusters, #/cluster/ROW, #/compare/LEFT/RIGHT */
+/** #/, #/clusters, #/cluster/ROW, #/compare/LEFT/RIGHT, #/audit */
 async function route() {
   if (location.hash.startsWith("#token=")) {
     takeToken();
@@ -23,10 +25,10 @@ async function route() {
   if (Object.keys(given).length) takeParameters(given);
   keepParameters();
   const [view, ...rows] = path.replace(/^\//, "").split("/");
-  const name = { cluster: "clusters", clusters: "clusters", compare: "compare" }[view] ?? "overview";
+  const name = { cluster: "clusters", clusters: "clusters", compare: "compare", audit: "audit" }[view] ?? "overview";
   const numbers = rows.map(Number);
-  for (const one of ["overview", "clusters", "compare"]) byId(one).hidden = one !== name;
-  for (const one of ["overview", "clusters"]) {
+  for (const one of ["overview", "clusters", "compare", "audit"]) byId(one).hidden = one !== name;
+  for (const one of ["overview", "clusters", "audit"]) {
     const here = one === name || (one === "clusters" && name === "compare");
     if (here) byId(`to-${one}`).setAttribute("aria-current", "page");
     else byId(`to-${one}`).removeAttribute("aria-current");
@@ -34,12 +36,13 @@ async function route() {
   const entered = document.body.dataset.view !== undefined && document.body.dataset.view !== name;
   document.body.dataset.view = name;
   if (entered) byId("main").focus({ preventScroll: true });
-  if (entered || name === "compare") scrollTo(0, 0);
-  document.title = { overview: "Overview", clusters: "Clusters", compare: "Compare" }[name] + " – neardup review";
+  if (entered || name === "compare" || name === "audit") scrollTo(0, 0);
+  document.title = { overview: "Overview", clusters: "Clusters", compare: "Compare", audit: "Audit" }[name] + " – neardup review";
   trouble(null);
   if (view === "clusters") await showList();
   if (view === "cluster") await showCluster(numbers[0]);
   if (view === "compare") await showCompare(numbers[0], numbers[1]);
+  if (view === "audit") await showAudit();
 }
 
 /** A link or the back button: take over its threshold and filters. */
@@ -95,6 +98,7 @@ async function poll() {
 async function start() {
   takeToken();
   state.overview = await get("overview");
+  nameEqual(state.overview.equal);
   setScan(state.overview.scan);
   state.revision = state.overview.revision;
   setProgress(state.overview);
@@ -103,6 +107,7 @@ async function start() {
   startOverview();
   startClusters();
   startCompare();
+  startAudit();
   startKeys();
   addEventListener("hashchange", () => route().catch(trouble));
   await route();

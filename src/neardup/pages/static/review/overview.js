@@ -3,7 +3,9 @@
 import { bars, histogram } from "/page/charts.js";
 import { byId, bytes, count, el, plain, plural, share, show } from "/page/dom.js";
 import { calm, download, get, oneByOne } from "./api.js";
+import { dryRun } from "./dry_run.js";
 import { onChange, state, trouble } from "./state.js";
+import { startVerdict, updateVerdict } from "./verdict.js";
 
 const known = new Map(); // figures by threshold, for the current revision
 let shown = null;
@@ -16,20 +18,32 @@ function number(name, value, note) {
 }
 
 function numbers(figures) {
-  const { documents, bytes: all, tokens, filtered } = state.overview;
+  const { documents, bytes: all, tokens, filtered, equal } = state.overview;
   return el("dl", { class: "numbers" },
     number("Documents", count(documents), filtered ? `${count(filtered)} left out by a filter` : "scanned"),
     number("Kept", count(figures.kept), share(figures.kept, documents)),
-    number("Exact duplicates", count(figures.exact), "the same words as another"),
+    number("Exact duplicates", count(figures.exact), figures.identical === null ? `the same ${equal} as another` : `same ${equal}; ${count(figures.identical)} byte-identical`),
     number("Near-duplicates", count(figures.near), `${state.overview.measure} ${label(figures.threshold)} or more`),
     number("Clusters", count(figures.clusters), figures.largest ? `the largest of ${count(figures.largest)}` : "none"),
     number("Saved", bytes(figures.bytes_saved), `${share(figures.bytes_saved, all)} of bytes, ${share(figures.tokens_saved, tokens)} of words`));
 }
 
+/** The balance: each sum, and under it its parts, which begin with blanks. */
+function account(lines) {
+  const sums = [];
+  for (const line of lines) {
+    if (line.startsWith(" ") && sums.length) sums.at(-1).inside.push(line.trim());
+    else sums.push({ line, inside: [] });
+  }
+  const item = (line, ...inside) => el("li", { class: "text" }, plain(line, 300), ...inside);
+  return el("ul", { id: "account", class: "small" }, sums.map(({ line, inside }) =>
+    item(line, inside.length ? el("ul", {}, inside.map((one) => item(one))) : null)));
+}
+
 /** Replace a chart; if its table was open, it is still open. */
-function redraw(place, chart) {
+function redraw(place, ...charts) {
   const open = place.querySelector("details")?.open;
-  show(place, chart);
+  show(place, ...charts);
   const details = place.querySelector("details");
   if (details) details.open = Boolean(open);
 }
@@ -40,9 +54,13 @@ function drawPairs() {
     ?? bins.reduce((sum, bin) => sum + (bin.from >= state.threshold - 1e-9 ? bin.count : 0), 0);
   redraw(parts.pairs, histogram({
     title: "Similarity of pairs",
-    note: `${count(over)} of ${count(state.overview.pairs)} count; scanned at ${label(threshold)}`,
-    bins, cut: state.threshold,
-  }));
+    note: `${count(over)} of ${plural(state.overview.pairs, "pair")} reach the threshold; scanned at ${label(threshold)}`,
+    bins, cut: state.threshold, axis: `similarity of two documents (${state.overview.measure})`,
+    picked: (from, to) => {
+      const [least, most] = [Math.max(0, from), Math.min(1, to)].map((value) => Math.round(100 * value) / 100);
+      location.hash = `#/clusters?least=${least}${most < 1 ? `&most=${most}` : ""}`;
+    },
+  }), el("p", { class: "hint" }, "Drag over the bars to list the removals of these similarities."));
 }
 
 function drawFigures(figures) {
@@ -54,6 +72,9 @@ function drawFigures(figures) {
     ? el("div", { class: "note warn stack" },
       el("p", {}, el("strong", {}, "Very many documents would be dropped. "), "neardup apply stops here and asks for confirmation:"),
       el("ul", {}, figures.alarms.map((alarm) => el("li", { class: "text" }, plain(alarm, 400)))))
+    : null);
+  show(parts.account, figures.account.length
+    ? el("details", { class: "card", open: true }, el("summary", {}, "Account"), account(figures.account))
     : null);
   redraw(parts.sizes, bars({
     title: "Cluster sizes", unit: "clusters",
@@ -101,26 +122,26 @@ async function fetchCurve() {
 }
 
 function drawDecisions() {
-  const { accept, reject, keep } = state.counts;
+  const { accept, reject, keep, unsure } = state.counts;
   const at = state.threshold === state.overview.threshold ? "" : ` --threshold ${state.threshold}`;
   show(parts.decisions,
     el("h2", {}, "Decisions"),
-    el("p", {}, `${plural(accept, "pair")} accepted, ${count(reject)} rejected, ${plural(keep, "keeper")} chosen. They are saved in the findings as you make them, and apply at every threshold.`),
+    el("p", {}, `${plural(accept, "pair")} accepted, ${count(reject)} rejected, ${plural(keep, "keeper")} chosen, ${count(unsure)} marked unsure. They are saved in the findings as you make them, and apply at every threshold.`),
     el("p", {}, "To write the kept documents:"),
     el("pre", { tabindex: 0 }, `${plain(state.overview.command, 2000)}${at} --out kept.jsonl`),
     el("p", { class: "row" },
-      el("button", { type: "button", class: "tight", on: { click: () => download("decisions", {}, "decisions.jsonl").catch(trouble) } }, "Export as JSONL"),
-      el("a", { class: "button tight", href: "#/clusters" }, "Go through the clusters")));
+      el("button", { type: "button", class: "tight", on: { click: () => download("decisions", {}, "decisions.jsonl").catch(trouble) } }, "Export decisions as JSONL")),
+    dryRun());
 }
 
 export function startOverview() {
   const { overview } = state;
-  parts = Object.fromEntries(["numbers", "alarms", "pairs", "sizes", "sources", "decisions"]
-    .map((name) => [name, el("div", { class: ["pairs", "sizes", "sources", "decisions"].includes(name) ? "card stack" : "" })]));
+  parts = Object.fromEntries(["verdict", "numbers", "alarms", "account", "pairs", "sizes", "sources", "decisions"]
+    .map((name) => [name, el("div", { class: ["verdict", "pairs", "sizes", "sources", "decisions"].includes(name) ? "card stack" : "" })]));
   parts.whole = byId("overview");
   show(parts.whole,
     el("div", {}, el("h1", {}, plain(overview.name)), el("p", { class: "lead" },
-      `${count(overview.pairs)} verified pairs from ${overview.measure} ${overview.floor} up. Move the threshold: nothing is scanned again. `,
+      `${plural(overview.pairs, "verified pair")} from ${overview.measure} ${overview.floor} up. Move the threshold: nothing is scanned again. `,
       `In each cluster, ${overview.policy}.`)),
     overview.changed.length ? el("div", { class: "note warn" },
       el("ul", {}, overview.changed.map((one) => el("li", { class: "text" }, plain(one, 300)))),
@@ -129,11 +150,12 @@ export function startOverview() {
       `${plural(overview.capped, "group")} of similar documents ${overview.capped === 1 ? "was" : "were"} too large to compare every pair: up to ${plural(overview.skipped, "pair")} ${overview.skipped === 1 ? "was" : "were"} not compared. In such a group each document is compared with 12 others.`) : null,
     overview.set_aside.length ? el("p", { class: "note" },
       `Decisions about the documents of an earlier scan are kept in ${overview.set_aside.join(", ")}, and are not applied.`) : null,
-    parts.numbers, parts.alarms,
+    parts.verdict, parts.alarms, parts.numbers, parts.account,
     el("div", { class: "two" }, parts.pairs, parts.decisions, parts.sizes, parts.sources));
-  onChange("threshold", () => { update(); drawDecisions(); });
-  onChange("revision", () => { known.clear(); update(); drawDecisions(); fetchCurve().catch(() => {}); });
+  onChange("threshold", () => { update(); drawDecisions(); updateVerdict(); });
+  onChange("revision", () => { known.clear(); update(); drawDecisions(); updateVerdict(); fetchCurve().catch(() => {}); });
   drawDecisions();
   update();
+  startVerdict(parts.verdict);
   fetchCurve().catch(() => {});
 }

@@ -22,9 +22,9 @@ export function setThreshold(threshold) {
 
 /** Show the number of decisions, and notify the views if it changed. */
 export function setProgress(progress) {
-  const { accept, reject, keep } = progress.counts;
+  const { accept, reject, keep, unsure } = progress.counts;
   byId("progress").textContent = progress.decisions === 1 ? "1 decision" : `${count(progress.decisions)} decisions`;
-  byId("progress").title = `${count(accept)} accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen; saved as you make them`;
+  byId("progress").title = `${count(accept)} accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen, ${count(unsure)} marked unsure; saved as you make them`;
   state.counts = progress.counts;
   if (progress.revision === state.revision) return;
   state.revision = progress.revision;

@@ -1,0 +1,186 @@
+"""The pages of a Parquet column, from their headers: a page is decoded whole, so a reader must know how large one is,
+and how many rows may be decoded at a time.
+
+A header is a Thrift structure in the compact protocol (parquet.thrift, PageHeader). Its first field is the kind of
+page, its second and third are the page's size decompressed and as stored, and the first field of one of its structures
+is the number of values. The rest is only walked over, to find where the page begins. Sizes in the footer of the file
+are not used: they could be forged, while a page whose header does not fit cannot be decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Pages", "pages_of", "rows_at_a_time"]
+
+_HEADERS = (
+    1 << 10,
+    1 << 16,
+)  # headers hold two values of statistics at most; longer ones are not walked over
+_MOST_PAGES = 100_000
+_STRUCTURE = 12  # the kind of a field
+_DICTIONARY = 2  # a kind of page
+_COUNTED = {0: 5, _DICTIONARY: 7, 3: 8}  # the structure that has the number of values, by the kind of page
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages of values of one column chunk: decompressed bytes and values of each. `dictionary` is the size of the
+    dictionary page, decompressed, and `longest` that of its longest value."""
+
+    sizes: NDArray[np.int64]
+    values: NDArray[np.int64]
+    dictionary: int = 0
+    longest: int = 0
+
+    @classmethod
+    def one(cls, size: int, values: int) -> Pages:
+        """A single page."""
+        return cls(np.array([size], np.int64), np.array([values], np.int64))
+
+    @property
+    def largest(self) -> int:
+        return max(int(self.sizes.max(initial=0)), self.dictionary)
+
+    def bytes_of(self, rows: int) -> int:
+        """The most bytes that so many rows in sequence can hold once they are decoded: all pages that they touch, and a
+        value of the dictionary for each."""
+        ends = np.cumsum(self.values)
+        before = np.concatenate([[0], np.cumsum(self.sizes)])
+        # The rows begin at the last value of one page, and end `rows - 1` values behind it.
+        last = np.minimum(np.searchsorted(ends, ends + (rows - 2), side="right"), max(len(ends) - 1, 0))
+        touched = before[last + 1] - before[:-1]
+        return int(touched.max(initial=0)) + rows * self.longest
+
+
+def rows_at_a_time(columns: Sequence[Pages], most: int, batch: int) -> tuple[int, int]:
+    """How many rows of some columns can be decoded at once, at most `batch`, and what the largest page takes: no column
+    may take more than `most` bytes, and all together no more than twice as much. 0 if that is too much for one row."""
+    largest = max((pages.largest for pages in columns), default=0)
+    if largest > most:
+        return 0, largest
+    while batch:
+        sizes = [pages.bytes_of(batch) for pages in columns]
+        if max(sizes, default=0) <= most and sum(sizes) <= 2 * most:
+            return batch, largest
+        batch //= 2
+    return 0, largest
+
+
+def pages_of(file: BinaryIO, chunk: Any) -> Pages | None:
+    """The pages of a column chunk. None if its headers are damaged, or there are too many. The position of the file is
+    not kept."""
+    starts = [chunk.data_page_offset]
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        starts.append(chunk.dictionary_page_offset)
+    at = min(starts)
+    end, dictionary, longest = at + chunk.total_compressed_size, 0, 0
+    found: list[tuple[int, int]] = []
+    for _ in range(_MOST_PAGES):
+        if at >= end:
+            sizes, values = np.array(found, np.int64).reshape(-1, 2).T
+            shared = (
+                "DELTA_BYTE_ARRAY" in chunk.encodings
+            )  # a value may repeat the one before it without its bytes
+            return Pages(sizes, values, dictionary, max(longest, int(sizes.max(initial=0)) if shared else 0))
+        header = _header(file, at, end)
+        if header is None:
+            return None
+        kind, size, stored, many, length = header
+        if kind == _DICTIONARY:
+            dictionary, longest = max(dictionary, size), max(longest, size)
+        elif kind in _COUNTED:
+            found.append((size, many))
+        at += length + stored
+    return None
+
+
+def _header(file: BinaryIO, at: int, end: int) -> tuple[int, int, int, int, int] | None:
+    """Kind, size, size as stored and number of values of the page at a place, and the length of its header."""
+    for most in _HEADERS:
+        file.seek(at)
+        header = _Compact(file.read(min(most, end - at)))
+        try:
+            fields, inner = header.structure()
+        except (IndexError, ValueError, RecursionError):
+            continue
+        kind, size, stored = (fields.get(field, -1) for field in (1, 2, 3))
+        many = inner.get(_COUNTED.get(kind, 0), {}).get(1, 0)
+        if min(kind, size, stored, many) < 0:
+            return None
+        return kind, size, stored, many, header.at
+    return None
+
+
+class _Compact:
+    """As much of Thrift's compact protocol as it takes to walk over a structure."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self) -> int:
+        value = shift = 0
+        while shift < 70:
+            byte = self.byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+        raise ValueError("a number without an end")
+
+    def structure(self) -> tuple[dict[int, int], dict[int, dict[int, int]]]:
+        """The whole numbers among its fields, by their numbers, and those of the structures in it."""
+        found: dict[int, int] = {}
+        inner: dict[int, dict[int, int]] = {}
+        number = 0
+        while (head := self.byte()) != 0:
+            step, kind = head >> 4, head & 15
+            number = number + step if step else self._signed()
+            if kind == _STRUCTURE:
+                inner[number] = self.structure()[0]
+            elif (value := self.value(kind)) is not None:
+                found[number] = value
+        return found, inner
+
+    def _signed(self) -> int:
+        value = self.varint()
+        return value >> 1 ^ -(value & 1)
+
+    def value(self, kind: int) -> int | None:
+        """A value of a kind; None if it is no whole number."""
+        if kind in (4, 5, 6):
+            return self._signed()
+        if kind == 3:
+            self.at += 1
+        elif kind == 7:
+            self.at += 8
+        elif kind == 8:
+            size = self.varint()
+            self.at += size
+        elif kind in (9, 10):
+            self._list()
+        elif kind == _STRUCTURE:
+            self.structure()
+        elif kind not in (1, 2):  # true and false have no bytes of their own in a structure
+            raise ValueError(f"no kind {kind} in a header")
+        return None
+
+    def _list(self) -> None:
+        head = self.byte()
+        size, kind = head >> 4, head & 15
+        for _ in range(self.varint() if size == 15 else size):
+            if kind in (1, 2):
+                self.at += 1
+            else:
+                self.value(kind)
+            if self.at > len(self.data):
+                raise IndexError

@@ -1,0 +1,191 @@
+"""Arguments checked by their annotations, so that a wrong one is an error that names it.
+
+`check_fields` is for the `__post_init__` of a dataclass, `checked` for a public function. Both look at what an
+annotation says plainly: numbers, texts, flags, choices, tuples of these, and classes. Numbers must be finite. What it
+leaves open (Any, protocols, arrays) is left to the code.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+import operator
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import lru_cache, wraps
+from os import PathLike, fspath
+from types import FunctionType, NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from neardup.errors import ConfigError
+
+__all__ = ["check_fields", "check_whole", "checked"]
+
+Params = ParamSpec("Params")
+Answer = TypeVar("Answer")
+
+
+def check_whole(value: object, name: str, least: int, most: int | None = None) -> int:
+    """The value as a whole number from `least` to `most`; ConfigError with the name of the argument otherwise."""
+    number = operator.index(value) if _is_whole(value) else None  # type: ignore[arg-type]
+    if number is None or number < least or (most is not None and number > most):
+        bounds = f"from {least:,} up" if most is None else f"from {least:,} to {most:,}"
+        raise ConfigError(f"{name} must be a whole number {bounds}, not {_shown(value)}")
+    return number
+
+
+def check_fields(made: Any) -> None:
+    """Raise ConfigError unless every field of a dataclass has a value of its annotated type."""
+    kind: Any = type(made)
+    hints = _hints(kind)
+    for entry in fields(made):
+        if entry.init and entry.name in hints:
+            _check(kind.__name__, entry.name, hints[entry.name], getattr(made, entry.name))
+
+
+def checked(function: Callable[Params, Answer]) -> Callable[Params, Answer]:
+    """The function with its arguments checked before it runs."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def run(*given: Params.args, **named: Params.kwargs) -> Answer:
+        hints = _hints(function)
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}() {error}") from None
+        for name, value in bound.arguments.items():
+            if name in hints and signature.parameters[name].kind not in _MANY:
+                _check(function.__name__, name, hints[name], value)
+        return function(*given, **named)
+
+    return run
+
+
+_PLAIN = (NoneType, bool, int, float, complex, str, bytes, dict, FunctionType)
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@lru_cache(maxsize=512)
+def _hints(of: Any) -> Mapping[str, Any]:
+    try:
+        return get_type_hints(of)
+    except NameError:  # some names are imported by type checkers alone
+        return get_type_hints(of, localns=_Names(vars(builtins) | vars(sys.modules[of.__module__])))
+
+
+class _Unknown:
+    """The type of a name that only type checkers know: anything."""
+
+    def __class_getitem__(cls, of: object) -> type[_Unknown]:
+        return cls
+
+
+class _Names(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        return _Unknown
+
+
+def _check(where: str, name: str, hint: Any, value: object) -> None:
+    choices = _choices(hint)
+    if not any(_fits(choice, value) for choice in choices):
+        raise ConfigError(f"{where}: {name} must be {_wanted(choices)}, not {_shown(value)}")
+
+
+def _choices(hint: Any) -> list[Any]:
+    if get_origin(hint) in (Union, UnionType):
+        return [choice for part in get_args(hint) for choice in _choices(part)]
+    return [hint]
+
+
+def _fits(choice: Any, value: object) -> bool:
+    origin = get_origin(choice)
+    if choice is NoneType:
+        return value is None
+    if origin is Literal:
+        return isinstance(value, str | int) and value in get_args(choice)
+    if choice is bool:
+        return isinstance(value, bool) or type(value).__name__ == "bool_"
+    if choice is int:
+        return _is_whole(value)
+    if choice is float:
+        return _is_number(value)
+    if origin is tuple:
+        of = get_args(choice)
+        return isinstance(value, tuple | list) and (
+            of[-1] is not Ellipsis or all(_fits_any(of[0], v) for v in value)
+        )
+    if origin is PathLike:
+        return isinstance(value, PathLike) and isinstance(fspath(value), str)
+    kind = choice if origin is None else origin
+    if (
+        kind in (Any, _Unknown)
+        or not isinstance(kind, type)
+        or is_typeddict(kind)
+        or getattr(kind, "_is_protocol", False)
+    ):
+        return True
+    if kind.__module__ == "collections.abc":
+        # Native and foreign objects are iterable without saying so: only what surely is not is refused. Bytes are
+        # iterable, but never meant to be.
+        plain = isinstance(value, _PLAIN) or type(value) is object
+        return not isinstance(value, bytes) and (isinstance(value, kind) or not plain)
+    return isinstance(value, kind)
+
+
+def _fits_any(hint: Any, value: object) -> bool:
+    return any(_fits(choice, value) for choice in _choices(hint))
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        return False
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:  # an array of more than one number
+        return False
+    return True
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool | str | bytes) or not hasattr(type(value), "__float__"):
+        return _is_whole(value)
+    try:
+        return math.isfinite(float(value))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+_NAMES = {
+    int: "a whole number",
+    float: "a finite number",
+    str: "a text",
+    bool: "True or False",
+    NoneType: "None",
+}
+
+
+def _wanted(choices: list[Any]) -> str:
+    """What a value may be, for people."""
+    names = []
+    for choice in choices:
+        if get_origin(choice) is Literal:
+            names += [repr(one) for one in get_args(choice)]
+        elif get_origin(choice) is tuple:
+            of = get_args(choice)
+            names.append(f"a list of {_wanted(_choices(of[0]))}" if of[-1] is Ellipsis else "a tuple")
+        else:
+            names.append(_NAMES.get(choice) or str(getattr(choice, "__name__", choice)))
+    *others, last = dict.fromkeys(names)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _shown(value: object) -> str:
+    """A value in a message: short, and never an error of its own."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."

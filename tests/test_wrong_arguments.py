@@ -1,0 +1,153 @@
+"""Every public constructor and function, called with values of wrong types, NaN, infinities and huge numbers: the only
+errors are those of neardup, or TypeError and ValueError with a sentence that names the argument."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup as nd
+from neardup.errors import NeardupError
+from neardup.search import chance, models
+from neardup.search.disk import batch
+
+NAMESPACES = (
+    nd,
+    nd.search,
+    nd.features,
+    nd.fingerprints,
+    nd.compare,
+    nd.clusters,
+    nd.config,
+    nd.readers,
+    nd.passages,
+    nd.evaluate,
+    nd.urls,
+    nd.mirrors,
+    nd.findings,
+    nd.result,
+    nd.index,
+    nd.pipeline,
+    models,
+    chance,
+    batch,
+)
+ALONE = [
+    None,
+    object(),
+    "text",
+    b"bytes",
+    2.5,
+    -1,
+    math.nan,
+    math.inf,
+    -math.inf,
+    10**30,
+    -(10**30),
+    True,
+    (),
+    lambda: None,
+]
+INSIDE = [[], {}, [object()], {"a": object()}]
+# Collections of anything, and what is made for every document: their contents are checked where they are used.
+OPEN = {
+    "find_passage": {"documents", "passage"},
+    "find_copies": {"documents"},
+    "concatenate": {"parts"},
+    "identical": {"texts"},
+    "Rejects": {"path"},
+    "learn_url_rules": {"pairs", "contents"},
+    "find_mirrors": {"pairs", "contents"},
+    "curve_sketch": {"at", "values"},
+    "Document": {"id", "text", "meta"},
+}
+SKIP = {"TextFeatures", "measure_deltas"}  # a base class; a measurement of seconds
+FIXED: dict[str, dict[str, Any]] = {"plan": {"measure": False}}
+
+
+def callables() -> Iterator[tuple[str, Callable[..., Any]]]:
+    seen = set()
+    for space in NAMESPACES:
+        for name in getattr(space, "__all__", dir(space)):
+            found = getattr(space, name)
+            if name.startswith("_") or isinstance(found, types.ModuleType) or not callable(found):
+                continue
+            if not str(getattr(found, "__module__", "")).startswith("neardup"):
+                continue
+            if id(found) in seen or (isinstance(found, type) and issubclass(found, BaseException)):
+                continue
+            seen.add(id(found))
+            if name not in SKIP:
+                yield name, found
+
+
+PUBLIC = dict(callables())
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_wrong_values_are_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    signature = inspect.signature(PUBLIC[name])
+    parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    needed = {p.name for p in parameters if p.default is p.empty}
+    for parameter in parameters:
+        if parameter.name in OPEN.get(name, set()):
+            continue
+        for value in ALONE + INSIDE:
+            given = FIXED.get(name, {}) | dict.fromkeys(needed, value) | {parameter.name: value}
+            first = [given.pop(p.name) for p in parameters if p.kind == p.POSITIONAL_ONLY and p.name in given]
+            try:
+                PUBLIC[name](*first, **given)
+            except (NeardupError, OSError):
+                pass
+            except (TypeError, ValueError) as error:
+                said = str(error)
+                names = needed | {parameter.name}
+                assert any(re.search(rf"\b{one}\b", said) for one in names), (
+                    f"{parameter.name}={value!r}: {said}"
+                )
+            except Exception as error:
+                pytest.fail(f"{parameter.name}={value!r}: {type(error).__name__}: {error}")
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: nd.search.Compact(radius=2.5), "radius"),
+        (lambda: nd.plan(documents=math.nan), "documents"),
+        (lambda: nd.fingerprints.IMatch().compute(nd.features.Features.of([{"a": 1.0}])), "fit"),
+        (lambda: nd.compare.similarity.edit_distance([1], [2]), "left"),
+        (lambda: nd.search.Compact(radius=10**30), "radius"),
+        (lambda: nd.Simhash(bits="64"), "bits"),
+        (lambda: nd.Config(recall=math.nan), "recall"),
+        (lambda: nd.search.chance_hits(math.inf, 64, 3), "codes"),
+    ],
+)
+def test_reported_cases(call: Callable[[], Any], named: str) -> None:
+    with pytest.raises(NeardupError, match=named):
+        call()
+
+
+@pytest.mark.parametrize(
+    "printer", [nd.Simhash(), nd.MinHash(64), nd.BitMinHash(), nd.fingerprints.SuperFingerprints()], ids=repr
+)
+def test_documents_whose_weights_are_all_zero_are_empty(printer: Any) -> None:
+    features = nd.features.Features.of([{"a": 0.0}, {"b": 0.0}, {"c": 1.0, "d": 0.0}, {}])
+    prints = printer.compute(features)
+    assert prints.empty.tolist() == features.empty.tolist() == [True, True, False, True]
+    if isinstance(printer, nd.Simhash):
+        assert len(nd.search.Join(3).candidates(prints)) == 0
+
+
+def test_an_unknown_argument_names_the_function() -> None:
+    with pytest.raises(TypeError, match=r"^explain\(\) got an unexpected keyword argument 'config'$"):
+        nd.explain("a", "b", config=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^explain\(\) too many positional arguments$"):
+        nd.explain("a", "b", "c")  # type: ignore[misc]
