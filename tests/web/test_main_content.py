@@ -24,7 +24,9 @@ def page(body: str, about: str = "") -> str:
     return f"<html><head><title>A page</title></head><body><h1>{about or 'A page'}</h1>{body}</body></html>"
 
 
-DBLINK = page(f'<div class="refentry" id="dblink"><p>{PROSE}</p></div>')
+# The first name hides the body from the extractor of resiliparse 1, the second from that of resiliparse 2.
+HIDING = 'id="dblink" class="popup"'
+HIDDEN = page(f"<div {HIDING}><p>{PROSE}</p></div>")
 LINKS = page(
     "<ul>" + "".join(f'<li><a href="/{n}">Chapter {n} of the book</a></li>' for n in range(40)) + "</ul>"
 )
@@ -37,7 +39,7 @@ def extracted(*pages: str, method: str = "main") -> Extracted:
 
 
 def test_a_body_that_is_taken_for_a_link_is_read_whole() -> None:
-    found = extracted(DBLINK, LINKS, ARTICLE)
+    found = extracted(HIDDEN, LINKS, ARTICLE)
     assert found.whole == [0, 1]
     texts = [text or "" for text in found.texts]
     assert "Sentence 29 of the manual" in texts[0]
@@ -56,7 +58,7 @@ def test_drawings_and_formulas_are_no_words(method: str) -> None:
 
 def test_pages_without_text_are_never_equal(tmp_path: Path) -> None:
     pages = [page("", " ").replace("<h1> </h1>", "").replace("A page", name) for name in ("one", "two")]
-    rows = [json.dumps({"id": str(n), "html": text}) for n, text in enumerate([*pages, DBLINK, ARTICLE])]
+    rows = [json.dumps({"id": str(n), "html": text}) for n, text in enumerate([*pages, HIDDEN, ARTICLE])]
     (tmp_path / "pages.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
     found = scan(tmp_path / "pages.jsonl", tmp_path / "findings", nd.Config(protect=()))
     summary = summarize(found)
@@ -71,7 +73,7 @@ def test_trafilatura_is_a_second_opinion(tmp_path: Path) -> None:
     """It reads the pages with too little main content, and no others; they are counted."""
     pytest.importorskip("trafilatura")
     menu = "<ul>" + "".join(f'<li><a href="/{n}">Other page {n}</a></li>' for n in range(20)) + "</ul>"
-    hidden = page(f'{menu}<div class="refentry" id="dblink"><p>{PROSE}</p></div>')
+    hidden = page(f"{menu}<div {HIDING}><p>{PROSE}</p></div>")
     found = extracted(hidden, ARTICLE, method="second-opinion")
     assert found.second == [0] and not found.whole
     texts = [text or "" for text in found.texts]

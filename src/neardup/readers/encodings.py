@@ -116,7 +116,7 @@ def detect(data: bytes) -> str:
     except ImportError:
         return "cp1252"
     try:
-        name = codecs.lookup(detect_encoding(data)).name
+        name = codecs.lookup(detect_encoding(data) or "cp1252").name
     except LookupError:
         return "cp1252"
     # What is not UTF-8 in the end is taken for what most such files are.

@@ -79,9 +79,9 @@ def decode(page: bytes, hint: str = "") -> str:
     ):
         if page.startswith(mark):
             return page.decode(name, "replace")
-    detected = detect_encoding(page)
+    detected = detect_encoding(page) or "utf-8"
     declared = [name for name in (hint and map_encoding_to_html5(hint, fallback_utf8=False),) if name]
-    if (meta := detect_encoding(page, from_html_meta=True)) != detected:
+    if (meta := detect_encoding(page, from_html_meta=True)) not in (None, detected):
         declared.append(meta)
     if b"\0" not in page:  # markup in UTF-16 has zero bytes
         declared = [name for name in declared if not name.lower().startswith("utf-16")]
