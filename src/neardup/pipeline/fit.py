@@ -154,23 +154,23 @@ class Prepared:
         sources, turned = self._sources(shard), "keys" if method.keeps_keys else None
         whole: dict[str, NDArray[np.generic]] = {}
         for source in np.unique(sources) if self.templates else [-1]:
-            rows = np.flatnonzero(sources == source) if self.templates else np.arange(shard.count)
-            if (learnt := self.templates.get(int(source))) is None:
-                features, texts = self.features, shard.texts(rows)
-            else:
-                features = replace(self.features, common=learnt.made)
-                texts = learnt.texts(shard, rows, self.config.compared, self.threads)
-            made = self._fingerprints(shard, rows, texts, features)
-            for name, column in method.kept(made, self.threads).items():
-                if not self.templates:
-                    whole[name] = column
-                    continue
-                by_row = column.T if name == turned else column
-                if name not in whole:
-                    whole[name] = np.zeros((shard.count, *by_row.shape[1:]), column.dtype)
-                whole[name][rows] = by_row
-        if self.templates and turned in whole:
-            whole[turned] = np.ascontiguousarray(whole[turned].T)
+            of_source = np.flatnonzero(sources == source) if self.templates else np.arange(shard.count)
+            learnt = self.templates.get(int(source))
+            # Few texts at a time: a buffer that is used again is faster than fresh memory for the whole shard.
+            part = np.cumsum(shard.column("sizes")[of_source]) // _PART_BYTES
+            for rows in np.split(of_source, np.flatnonzero(np.diff(part)) + 1):
+                if learnt is None:
+                    features, texts = self.features, shard.texts(rows)
+                else:
+                    features = replace(self.features, common=learnt.made)
+                    texts = learnt.texts(shard, rows, self.config.compared, self.threads)
+                made = self._fingerprints(shard, rows, texts, features)
+                for name, column in method.kept(made, self.threads).items():
+                    by_row = column.T if name == turned else column
+                    if name not in whole:
+                        shape = (shard.count, *by_row.shape[1:])
+                        whole[name] = np.zeros(shape[::-1] if name == turned else shape, column.dtype)
+                    (whole[name].T if name == turned else whole[name])[rows] = by_row
         return whole
 
     def _fingerprints(
@@ -211,7 +211,8 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
     return replace(made, templates=templates, source_names=tuple(corpus.source_names))
 
 
-_BATCH_TOKENS = 1 << 22
+_BATCH_TOKENS = 1 << 20
+_PART_BYTES = 1 << 22
 IDF_SAMPLE = 1_000_000  # documents: word frequencies change little beyond
 
 
