@@ -183,10 +183,9 @@ class _Run:
             for place in self.against
             if not (Path(place) / MANIFEST).exists()
         ]
-        inside = Path(os.path.realpath(folder))
+        inside = os.path.join(os.path.realpath(folder), "")
         for source in self.reader.files or ():
-            path = Path(source.path)
-            if path.is_relative_to(inside) and path.parent != inside / "stdin":
+            if source.path.startswith(inside) and os.path.dirname(source.path) != f"{inside}stdin":
                 raise ConfigError(f"{folder}: holds some of the inputs; name an --out that holds none")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
@@ -293,7 +292,7 @@ class _Run:
         """Read the corpus; returns the number of shards and a record of the inputs. Every run reads all lines again, so
         it also writes the rejects file again."""
         with Rejects(self.folder / REJECTS) as rejects:
-            reader = self._reader(self.inputs, rejects)
+            reader = self.reader.with_rejects(rejects)
             reader.digesting, reader.sha256 = True, self.sha256
             self.progress.stage("read", reader.bytes_total or None, "bytes")
             shards, inputs = read_corpus(run, reader, rejects, self.config, self.progress)

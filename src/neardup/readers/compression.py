@@ -20,6 +20,7 @@ __all__ = ["COMPRESSIONS", "Stream", "compressed"]
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
 
 _FEED = 1 << 16
+_FIRST = 1 << 14  # bytes of the first read: the whole of most text files
 # zstd offers no bound on what one call gives back, but four bytes never give more than 128 KiB: so at most 16 MiB.
 _ZSTD_FEED = 512
 _XZ_MEMORY = 256 << 20
@@ -119,7 +120,7 @@ class Stream:
 
     def __init__(self, raw: BinaryIO, limits: Limits) -> None:
         self._raw, self._limits = raw, limits
-        self._pending = raw.read(10)
+        self._pending = raw.read(_FIRST)
         self.compression = _sniff(self._pending)
         self.damage: str | None = None
         self.taken, self.given = len(self._pending), 0

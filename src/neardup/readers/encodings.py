@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from neardup.readers.compression import Stream
-from neardup.readers.recognise import MARKS
+from neardup.readers.recognise import ANY_MARK, MARKS
 
 __all__ = ["Bytes", "Recoded", "as_utf8", "decode_text", "detect", "encoding_name"]
 
@@ -129,7 +129,9 @@ def encoding_name(encoding: str | None) -> str:
 
 
 def _marked(head: bytes) -> str | None:
-    return next((encoding for mark, encoding in MARKS if head.startswith(mark)), None)
+    if not head.startswith(ANY_MARK):
+        return None
+    return next(encoding for mark, encoding in MARKS if head.startswith(mark))
 
 
 def _without_mark(data: bytes, encoding: str | None) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from os import PathLike, fspath
 from typing import Any, TypeAlias, TypeGuard, overload
@@ -53,9 +53,14 @@ _BATCH_CHARACTERS = 32 << 20
 
 def open_file(source: Source, terms: Terms) -> Opened:
     """The rows of a file, by the reader of its format."""
-    module, _, name = _OPEN[source.format].partition(":")
-    opened: Opened = getattr(import_module(module), name)(source, terms)
-    return opened
+    return _opener(source.format)(source, terms)
+
+
+@cache
+def _opener(format: str) -> Callable[[Source, Terms], Opened]:
+    module, _, name = _OPEN[format].partition(":")
+    found: Callable[[Source, Terms], Opened] = getattr(import_module(module), name)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,10 @@ class Reader:
         reader = Reader(self._source, replace(self._terms, account=account), files, rejects)
         reader._before = before
         return reader
+
+    def with_rejects(self, rejects: Rejects) -> Reader:
+        """A reader of the same files that adds what it rejects to `rejects`."""
+        return Reader(self._source, self._terms, self.files, rejects)
 
     def show_vectors(self, column: str) -> None:
         """Lists of numbers in this column may be shown as text. In any other text column such a row is rejected."""

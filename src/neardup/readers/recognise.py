@@ -12,7 +12,7 @@ from neardup.errors import NeardupError
 from neardup.readers.compression import COMPRESSIONS, Stream
 from neardup.readers.limits import Limits
 
-__all__ = ["HEAD", "MARKS", "is_binary", "recognise"]
+__all__ = ["ANY_MARK", "HEAD", "MARKS", "is_binary", "recognise"]
 
 HEAD = 8192
 # UTF-32 before UTF-16: the mark of one begins with that of the other.
@@ -23,6 +23,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+ANY_MARK = tuple(mark for mark, _ in MARKS)
 # Formats that may have no zero byte near their beginning; all others do, or have many control characters.
 _MAGIC = (b"%PDF-", b"PK\x03\x04", b"GIF8", b"\xff\xd8\xff", b"ID3", b"Rar!", b"\x7fELF", b"!<arch>\n")
 _CONTROLS = bytes({*range(1, 9), *range(14, 27), *range(28, 32), 127})
@@ -62,7 +63,7 @@ def recognise(name: str, file: BinaryIO) -> str:
 
 def is_binary(head: bytes) -> bool:
     """Whether the first bytes of a file are not text in any encoding."""
-    if head.startswith(tuple(mark for mark, _ in MARKS)):
+    if head.startswith(ANY_MARK):
         return False
     if b"\0" in head or head.startswith(_MAGIC):
         return True

@@ -191,10 +191,11 @@ def _local(path: str, name: str, listed: bool, folders: dict[str, str] | None = 
     if folders is None:
         full = os.path.realpath(path)
     else:
-        folder, last = os.path.split(path)
+        folder, separator, last = path.rpartition(os.sep)
+        folder += separator
         if folder not in folders:
-            folders[folder] = os.path.realpath(folder)
-        full = os.path.join(folders[folder], last)
+            folders[folder] = os.path.join(os.path.realpath(folder), "")
+        full = folders[folder] + last
     return _ListedFile(name, full, listed, os.stat(full).st_size, lambda: open(full, "rb"))
 
 
@@ -210,19 +211,22 @@ def _chosen(files: Iterable[FoundFile], options: ReadOptions, account: Account) 
         elif file.link:
             links.append(file)
         else:
-            yield from _still_there(file, account, folders)
+            if (there := _still_there(file, account, folders)) is not None:
+                yield there
     for file in links:
-        yield from _still_there(file, account)
+        if (there := _still_there(file, account)) is not None:
+            yield there
 
 
 def _still_there(
     file: FoundFile, account: Account, folders: dict[str, str] | None = None
-) -> Iterator[_ListedFile]:
+) -> _ListedFile | None:
     """The file, if nobody has deleted it since it was listed."""
     try:
-        yield _local(file.path, file.name, True, folders)
+        return _local(file.path, file.name, True, folders)
     except OSError:
         account.skip("unreadable", file.name)
+        return None
 
 
 def _glob(pattern: str, options: ReadOptions, account: Account) -> Iterator[_ListedFile]:

@@ -10,7 +10,7 @@ from neardup.readers.compression import Stream
 from neardup.readers.encodings import decode_text, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row
-from neardup.readers.recognise import HEAD, MARKS, is_binary
+from neardup.readers.recognise import ANY_MARK, HEAD, is_binary
 from neardup.readers.sources import Source
 
 __all__ = ["decode_page", "open_page"]
@@ -72,7 +72,7 @@ def decode_page(data: bytes, charset: str | None) -> str | None:
 
     None when that encoding is unknown or does not fit; what declares nothing and is not UTF-8 is Windows-1252.
     """
-    if data.startswith(tuple(mark for mark, _ in MARKS)):
+    if data.startswith(ANY_MARK):
         return decode_text(data, None)[0]
     if charset is None and (found := _CHARSET.search(data, 0, 2048)):
         charset = found[1].decode("ascii")

@@ -28,13 +28,14 @@ __all__ = [
 CHECKSUM = "checksum"
 _MOST = 256 << 20
 _END = re.compile(rb',\s*"checksum": "([0-9a-f]{32})"\s*\}\s*\Z')
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _LOST_END = re.compile(rb'"checksum": "[0-9a-f]{32}"\}.\Z', re.DOTALL)
 
 
 def checked_json(value: Mapping[str, Any], *, indent: int | None = 1) -> bytes:
     """A JSON object with its checksum as the last member."""
     # A name that is not Unicode has lone surrogates; "backslashreplace" turns them into valid JSON escapes.
-    text = _in_lines(value, indent) if indent else json.dumps(dict(value), ensure_ascii=False)
+    text = _in_lines(value, indent) if indent else _encode(dict(value))
     data = text.encode("utf-8", "backslashreplace")
     gap, end = (b" ", b"}") if indent is None else (b"\n" + b" " * indent, b"\n}")
     body = data.removesuffix(end)
@@ -47,11 +48,11 @@ def _in_lines(value: Mapping[str, Any], indent: int) -> str:
     gap = "\n" + " " * indent
     members = []
     for name, member in value.items():
-        said = json.dumps(member, ensure_ascii=False)
         if isinstance(member, list) and len(member) > 1:
-            items = (json.dumps(item, ensure_ascii=False) for item in member)
-            said = f"[{gap} " + f",{gap} ".join(items) + f"{gap}]"
-        members.append(f"{json.dumps(name, ensure_ascii=False)}: {said}")
+            said = f"[{gap} " + f",{gap} ".join(map(_encode, member)) + f"{gap}]"
+        else:
+            said = _encode(member)
+        members.append(f"{_encode(name)}: {said}")
     return "{" + gap + f",{gap}".join(members) + "\n}"
 
 
