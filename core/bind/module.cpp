@@ -1,6 +1,12 @@
 #include "bind/module.hpp"
 
+#include <cstdlib>
+
 #include "cpu.hpp"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace neardup {
 
@@ -19,6 +25,15 @@ NB_MODULE(_core, module) {
             current_cpu().store(level);
         },
         "level"_a, "For tests: run every kernel at this level from now on.");
+    module.def(
+        "release_unused_memory",
+        [] {
+#if defined(__GLIBC__)
+            const nb::gil_scoped_release release;
+            malloc_trim(0);
+#endif
+        },
+        "Give freed memory back to the system, where the C library keeps it for later.");
 
     bind_text(module);
     bind_prints(module);

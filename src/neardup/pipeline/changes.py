@@ -29,7 +29,7 @@ def describe_pairs(
         return texts
 
     # The facts of a text take about three times its size.
-    most = min(8 << 20, max(1 << 20, room.memory // 64))
+    most = min(1 << 21, max(1 << 20, room.memory // 64))
     return describe_guarded(
         found.pairs,
         found.first,

@@ -30,6 +30,7 @@ from neardup.search.interface import Method, Task
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 from neardup.search.report import SearchReport
 from neardup.values.distinct import distinct, places_of_parts
+from neardup.values.memory import release_unused
 from neardup.values.parts import WHOLE, Part
 from neardup.values.threads import one_ahead
 
@@ -59,7 +60,7 @@ class Room:
     @property
     def step(self) -> int:
         """Tokens to process together: more than a few megabytes of features only cost new memory."""
-        return min(1 << 22, self.tokens)
+        return min(1 << 20, self.tokens)
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ class PairSearch:
 
     def run(self) -> FoundPairs:
         first, same_text = self.exact()
+        release_unused()
         self.begin(first)
         pairs = NO_PAIRS
         if (method := self.config.method) is not None and len(self.corpus):
@@ -135,6 +137,7 @@ class PairSearch:
             self.progress.stage("candidates", 1.0)
             joined = self.join(method)
             short = self.join_short()
+            release_unused()
             self.progress.stage("verify", 1.0)
             pairs = self.completed(joined, self.verified(joined, short))
         return self.found(pairs, same_text)

@@ -27,6 +27,7 @@ from neardup.pipeline.template_shares import learn_template, template_features
 from neardup.pipeline.vector_rows import Dimensions
 from neardup.progress import Progress
 from neardup.readers.ahead import Work
+from neardup.values.memory import release_unused
 from neardup.values.threads import check_threads
 
 __all__ = ["Run"]
@@ -83,6 +84,7 @@ class Run:
         shards = sharder.shards(batches(sharder.work) if callable(batches) else batches, progress)
         self._read.append((sharder, shards))
         self._shards += shards
+        release_unused()
         return shards
 
     def take(self, shards: Iterable[Shard]) -> None:
@@ -138,13 +140,16 @@ class Run:
     def search(self) -> FoundPairs:
         """Equal documents and verified pairs."""
         self.fingerprint()
-        return find(self.corpus, self.prepared, self.rank, room=self.room, progress=self.progress)
+        found = find(self.corpus, self.prepared, self.rank, room=self.room, progress=self.progress)
+        release_unused()
+        return found
 
     def describe(self, found: FoundPairs) -> FoundPairs:
         """The same with what differs in the pairs, if a guard asks for it."""
         if not self.config.protect:
             return found
         changes = describe_pairs(self.corpus, found, self.config, self.rank, self.room, self.threads)
+        release_unused()
         return replace(found, changes=changes)
 
     def with_template(self, found: FoundPairs) -> FoundPairs:

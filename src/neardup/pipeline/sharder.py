@@ -37,10 +37,12 @@ from neardup.readers.ahead import Work
 from neardup.readers.document import Document
 from neardup.readers.text_block import IdColumn, TextBlock
 from neardup.search.interface import Method
+from neardup.values.memory import release_unused
 
 __all__ = ["SHARD_SCHEME", "Sharder"]
 
 _MOST_DOCUMENTS = 1 << 17
+_RELEASE = 4  # shards after which freed memory is given back: memory that is used again at once is faster
 SHARD_SCHEME = "shard/v1"
 
 
@@ -127,6 +129,8 @@ class Sharder:
             for number, pending in enumerate(self._gathered(batches, stack, progress)):
                 if waiting is not None:
                     yield waiting.result()
+                    if number % _RELEASE == 0:
+                        release_unused()
                 waiting = pool.submit(self._make, number, pending)
             if waiting is not None:
                 yield waiting.result()
