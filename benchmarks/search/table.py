@@ -233,11 +233,22 @@ def section(title: str, body: list[str], *prose: str) -> list[str]:
 
 def predicted(rows: list[Row]) -> list[str]:
     return table(
-        ("engine", "stored", "predicted all/s", "measured", "factor", "predicted build", "measured", "bytes"),
+        (
+            "engine",
+            "stored",
+            "radius",
+            "predicted all/s",
+            "measured",
+            "factor",
+            "predicted build",
+            "measured",
+            "bytes",
+        ),
         (
             (
                 row["engine"],
                 f"{row['stored']:,}",
+                row.get("radius", 3),
                 rate(row["all"][0]),
                 rate(row["all"][1]),
                 f"{row['factor']['all']:.2f}",
