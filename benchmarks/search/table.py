@@ -248,7 +248,7 @@ def predicted(rows: list[Row]) -> list[str]:
             (
                 row["engine"],
                 f"{row['stored']:,}",
-                row.get("radius", 3),
+                str(row.get("radius", 3)),
                 rate(row["all"][0]),
                 rate(row["all"][1]),
                 f"{row['factor']['all']:.2f}",
