@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system."""
+"""Freed memory is given back to the system."""
 
 from __future__ import annotations
 
