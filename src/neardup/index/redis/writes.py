@@ -126,7 +126,7 @@ class RedisWriter:
         try:
             done, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
             case.before = self._documents.claimed(claims, claimed)
-            case.near = self._tables.near(question, found, self._matcher.most(followers=False))
+            case.found = self._tables.read(question, found)
         except NeardupError:
             self._give_up(case)
             raise
@@ -138,7 +138,7 @@ class RedisWriter:
         lost, but not wrong."""
         self._resolver.later.pop(case.ticket, None)
         ids, rows = [record.id for record in case.records], case.rows.tolist()
-        self._connection.run(self._tables.dropped(KEEPERS, case.items.keys, case.items.empty, case.rows))
+        self._connection.run(self._tables.dropped(case.items.keys, case.items.empty, case.rows))
         back = [(ids[at], rows[at], old) for at, old in enumerate(case.before) if old is not None]
         self._documents.hand_back([b[0] for b in back], [b[1] for b in back], [b[2] for b in back])
         self._connection.run(self._documents.released(ids, rows))
@@ -327,8 +327,8 @@ class RedisWriter:
 
     def _clean(self, going: dict[int, Record], rows: Rows, items: Items, counting: Sequence[Command]) -> None:
         """Delete entries, then ids, and records last, so that an interrupted removal can be repeated."""
-        commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
-        commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
+        self._tables.cut_followers(items.keys, items.empty, rows)
+        commands = self._tables.dropped(items.keys, items.empty, rows)
         released = self._documents.released([record.id for record in going.values()], list(going))
         self._connection.in_order(commands, released, self._documents.erased(list(going)), counting)
 
