@@ -23,6 +23,7 @@ from neardup.progress import Progress
 from neardup.readers.account import TOLERATED
 from neardup.readers.layout import Layout, find_layout, is_html
 from neardup.spark.account import check_account
+from neardup.spark.documents import check_config
 from neardup.spark.drawn_seed import sampled
 from neardup.spark.inputs import Files, FrameInput
 from neardup.spark.session import errors_of_workers, start
@@ -89,6 +90,7 @@ def frame_stages(
 ) -> Stages:
     """The stages of a DataFrame one by one, stored in the folder `run`."""
     config = config or Config()
+    check_config(config)  # before anything is read
     layout: Layout = find_layout(df.columns, text, id, "the DataFrame")
     html = is_html(layout) and config.html != "none"
     source = FrameInput(df, text, id, config.keep.fields, html)
@@ -110,8 +112,9 @@ def file_stages(
     **options: Any,
 ) -> Stages:
     """The stages of files one by one, stored in the folder `run`, which driver and workers can read and write."""
-    spark = spark or start()
     config = config or Config()
+    check_config(config)  # before anything is read
+    spark = spark or start()
     named = [inputs] if isinstance(inputs, str) else list(inputs)
     progress = progress or Progress()
     progress.stage("list")

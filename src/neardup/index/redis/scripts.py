@@ -5,7 +5,19 @@ They are sent in full (EVAL), so they also work on a server that was restarted o
 
 from __future__ import annotations
 
-__all__ = ["APPEND", "CLAIM", "CUT", "DROP", "LEAD", "READ", "READ_SMALL", "SIZES", "SWITCH", "WRITE"]
+__all__ = [
+    "APPEND",
+    "CLAIM",
+    "CUT",
+    "DROP",
+    "FORGET",
+    "LEAD",
+    "READ",
+    "READ_SMALL",
+    "SIZES",
+    "SWITCH",
+    "WRITE",
+]
 
 READ = """
 local found = {}
@@ -106,6 +118,19 @@ return moved
 ascending order, and the width of an entry. A place is where the entry ends, in four bytes, and its row in eight.
 Returns 1 for each string in which another row is at one of its places, because the string has changed, else 0. Those
 entries are not removed."""
+
+FORGET = """
+local gone = {}
+for i = 1, #KEYS do
+  local same = redis.call('STRLEN', KEYS[i]) == tonumber(ARGV[2 * i - 1])
+  same = same and redis.call('GETRANGE', KEYS[i], -8, -1) == ARGV[2 * i]
+  if same then redis.call('DEL', KEYS[i]) end
+  gone[i] = same and 1 or 0
+end
+return gone
+"""
+"""Deletes strings of rows that have not changed. KEYS: strings; ARGV: for each the length and the last row that it
+had. Returns 1 for each that is deleted."""
 
 SWITCH = """
 local found = {}
