@@ -162,7 +162,11 @@ class Matcher:
         made = self.of_prints(self.recipe.prints(texts, threads))
         if self.recipe.contents == "text":
             assert not isinstance(texts, _core.Texts)
-            return replace(made, contents=texts, packed=[pack_text(text) for text in texts] if pack else None)
+            return replace(
+                made,
+                contents=texts,
+                packed=[pack_text(text, self.recipe.codec) for text in texts] if pack else None,
+            )
         if self.recipe.verifies:
             features = self.recipe.compared.extract(texts, threads=threads)
             return replace(made, contents=pack_features(self.recipe, features))
