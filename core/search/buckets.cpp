@@ -173,6 +173,7 @@ Reads bucket_reads(std::string_view name, char kind, std::span<const std::uint64
     Names names(name, kind);
     std::string keys;
     std::size_t waiting = 0;
+    const std::size_t most = kind == 'f' ? follower_keys_at_once : keys_at_once;
     out.place.resize(probes.size());
     const auto flush = [&] {
         if (waiting == 0) return;
@@ -196,7 +197,7 @@ Reads bucket_reads(std::string_view name, char kind, std::span<const std::uint64
             if (i == 0 || sorted[i].first != sorted[i - 1].first) {
                 word(keys, names.of(static_cast<std::uint64_t>(tables[first]), sorted[i].first));
                 ++out.buckets;
-                if (++waiting == keys_at_once) flush();
+                if (++waiting == most) flush();
             }
             out.place[sorted[i].second] = out.buckets - 1;
         }

@@ -13,7 +13,8 @@
 namespace neardup {
 
 constexpr std::uint64_t bucket_shards = 128, shard_stride = 37;
-constexpr std::size_t keys_at_once = 1000;  // in one command: a server does nothing else meanwhile
+// In one command, as a server does nothing else meanwhile. Buckets of followers ('f') may have a megabyte each.
+constexpr std::size_t keys_at_once = 1000, follower_keys_at_once = 4;
 // In a script that removes rows: so many buckets, and so many rows of all of them, unless one bucket alone has more.
 constexpr std::size_t drop_buckets = 100, drop_rows = 250;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -132,6 +133,18 @@ def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
             ns.dedup(unread, config, id="id", text="text")
     with pytest.raises(ConfigError, match="no document has the source"):
         ns.scan(path, tmp_path / "run", nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
+
+
+def test_spark_connect_is_refused_before_anything_runs(spark, tmp_path):
+    """A session of Spark Connect has no context in this process."""
+    remote = SimpleNamespace(newSession=None)
+    for run in (None, str(tmp_path / "run")):
+        with pytest.raises(ConfigError, match="classic session"):
+            ns.dedup(SimpleNamespace(sparkSession=remote, columns=["id", "text"]), id="id", run=run)
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a"}])[0]
+    with pytest.raises(ConfigError, match="classic session"):
+        ns.scan(path, tmp_path / "out", spark=remote, work=str(tmp_path / "work"))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.jsonl"]
 
 
 def test_a_dataframe(spark, tmp_path):

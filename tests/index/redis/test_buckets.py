@@ -91,6 +91,10 @@ def test_reads_and_matches(kind: str, expected: int, count: int, seed: int) -> N
     names = [name for mget, *part in commands for name in part]
     assert len(commands) == many
     assert all(mget == b"MGET" and len(part) <= 1000 for mget, *part in commands)
+    of_followers, *_ = _core.bucket_reads(b"a name", b"f", layout.probes(keys), layout.probed)
+    split = unpacked(of_followers)
+    assert all(mget == b"MGET" and len(part) <= 4 for mget, *part in split)
+    assert [name.replace(b"}f:", b"}k:") for _, *part in split for name in part] == names
     assert len(names) == len(set(names)) == buckets
     probes = layout.probes(keys)
     for row in range(count):
