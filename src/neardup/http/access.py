@@ -31,12 +31,14 @@ class Access:
     """Rules for requests.
 
     token   what clients send as `Authorization: Bearer ...`; None if everybody may ask
+    reader  another token, of those who may ask and not change anything
     local   answer under the names of this machine alone, and no pages of other origins
     wanted  the sentence for those who do not have the token
     more    another check of the headers of each request for data
     """
 
     token: str | None = field(default=None, repr=False)
+    reader: str | None = field(default=None, repr=False)
     local: bool = True
     wanted: str = "this service needs a token: Authorization: Bearer ..."
     more: Callable[[Headers], None] | None = None
@@ -47,12 +49,17 @@ class Access:
             self._check_names(headers)
             if headers.get(b"sec-fetch-site", b"none") not in OWN_SITES:
                 raise Refused(403, "pages of other sites get no answer here")
-        if self.token is not None:
-            given = headers.get(b"authorization", b"")
-            if not hmac.compare_digest(given, b"Bearer " + self.token.encode()):
-                raise Refused(401, self.wanted, headers=((b"www-authenticate", b"Bearer"),))
+        if self.token is not None and not (_has(headers, self.token) or _has(headers, self.reader)):
+            raise Refused(401, self.wanted, headers=((b"www-authenticate", b"Bearer"),))
         if self.more is not None:
             self.more(headers)
+
+    def check_write(self, headers: Headers) -> None:
+        """Refuse who may ask, but may not change anything."""
+        if self.token is not None and not _has(headers, self.token):
+            raise Refused(
+                403, "this token only reads; to change the index, send the token of those who write"
+            )
 
     def check_page(self, headers: Headers) -> None:
         """Refuse who may not ask for a file of a page, which everybody may but pages of other sites. A person may
@@ -75,3 +82,10 @@ class Access:
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() != b"http://" + host:
             raise Refused(403, "this service answers no pages of other origins")
+
+
+def _has(headers: Headers, token: str | None) -> bool:
+    """Whether a request has this token."""
+    if token is None:
+        return False
+    return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + token.encode())

@@ -46,9 +46,17 @@ def _table(service: Service, limits: RequestLimits, watching: Watching) -> list[
     stored, asked, bulk = Documents(service), Questions(service, limits), BulkAdd(service)
     described = _Described()
     routes = [
-        Route("POST", "/v1/seen", stored.seen, body=DocumentRequest, answer=SeenAnswer),
+        Route("POST", "/v1/seen", stored.seen, body=DocumentRequest, answer=SeenAnswer, writes=True),
         Route("POST", "/v1/search", asked.search, body=SearchRequest, answer=SearchAnswer),
-        Route("POST", "/v1/documents", stored.add, body=DocumentRequest, answer=SeenAnswer, status=201),
+        Route(
+            "POST",
+            "/v1/documents",
+            stored.add,
+            body=DocumentRequest,
+            answer=SeenAnswer,
+            status=201,
+            writes=True,
+        ),
         Route(
             "POST",
             "/v1/documents",
@@ -58,9 +66,10 @@ def _table(service: Service, limits: RequestLimits, watching: Watching) -> list[
             query=BulkParameters,
             answer=Bulk,
             slow=True,
+            writes=True,
         ),
         Route("GET", "/v1/documents/{id}", stored.document, answer=DocumentAnswer, problems=(404,)),
-        Route("DELETE", "/v1/documents/{id}", stored.remove, answer=Removed, problems=(404,)),
+        Route("DELETE", "/v1/documents/{id}", stored.remove, answer=Removed, problems=(404,), writes=True),
         Route("GET", "/v1/clusters/{id}", stored.cluster, answer=ClusterAnswer, problems=(404,)),
         Route("POST", "/v1/compare", asked.compare, body=CompareRequest, answer=CompareAnswer, slow=True),
         Route(
@@ -77,7 +86,7 @@ def _table(service: Service, limits: RequestLimits, watching: Watching) -> list[
         Route("GET", "/v1/live", watching.live, answer=LiveAnswer),
         Route("GET", "/v1/health", watching.health, answer=StateAnswer, open=True),
         Route("GET", "/v1/ready", watching.ready, answer=StateAnswer, open=True, problems=(503,)),
-        Route("GET", "/metrics", watching.metrics, kind=PLAIN),
+        Route("GET", "/metrics", watching.metrics, kind=PLAIN, watches=True),
         Route("GET", "/v1/openapi.json", described.openapi, answer=dict[str, Any]),
     ]
     described.document = encode(openapi_document(routes))
@@ -102,9 +111,16 @@ def _pages(indexed: bool) -> PageFiles:
 
 
 def make_app(
-    limits: RequestLimits, *, token: str | None = None, logs_all: bool = False, indexed: bool = True
+    limits: RequestLimits,
+    *,
+    token: str | None = None,
+    reader: str | None = None,
+    logs_all: bool = False,
+    indexed: bool = True,
+    read_only: bool = False,
 ) -> tuple[Application, Service]:
-    """The application, and the place where the index is put when it is open; `indexed=False`: none will be."""
+    """The application, and the place where the index is put when it is open; `indexed=False`: none will be.
+    `reader` is the token of those who may not change the index; with `read_only` nobody may."""
     counted = Metrics()
     service = Service(counted, indexed=indexed)
     watching = Watching(service)
@@ -112,9 +128,10 @@ def make_app(
         _table(service, limits, watching),
         limits,
         counted,
-        access=Access(token, local=token is None),
+        access=Access(token, reader, local=token is None),
         pages=_pages(indexed),
         explain=service.explain,
+        read_only=read_only,
         logs_all=logs_all,
     )
     watching.application = application

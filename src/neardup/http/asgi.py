@@ -44,6 +44,7 @@ class Application:
     """Serves a table of routes and the files of pages.
 
     access     who may ask
+    read_only  whether routes that change something are refused
     pages      files that anybody may read: they hold no data, and ask for it with the token
     headers    of every answer but files, which have their own
     explain    turns an exception of a handler into a refusal; None if nobody expected it
@@ -59,12 +60,13 @@ class Application:
         access: Access,
         pages: PageFiles,
         explain: Callable[[Exception], Refused | None],
+        read_only: bool = False,
         headers: HeaderList = ALWAYS,
         logs_all: bool = False,
     ) -> None:
         self.routes, self.limits, self._metrics = Routes(routes), limits, metrics
         self._access, self._pages, self._explain = access, pages, explain
-        self._headers, self._logs_all = headers, logs_all
+        self._headers, self._logs_all, self._read_only = headers, logs_all, read_only
         self._budget = Budget(limits.waiting_bytes)
         self._prefix = secrets.token_hex(6)
         self._count = 0
@@ -88,7 +90,7 @@ class Application:
         exchange = _Exchange(self._request_id(headers.get(b"x-request-id")))
         resource = self.routes.find(path)
         page = resource is None and path in self._pages.paths
-        counted = not (page or (resource is not None and resource.open))
+        counted = not (page or (resource is not None and not resource.queued))
         self.in_work += counted
         try:
             try:
@@ -121,9 +123,13 @@ class Application:
             check_single(scope["headers"])
         if resource is None:
             return self._page(scope, headers)
-        if not resource.open:
+        if resource.queued:
             self._admit(headers)
+        elif not resource.open:
+            self._access.check(headers)
         route = resource.route(scope["method"], headers.get(b"content-type"))
+        if route.writes:
+            self._check_write(headers)
         body = b""
         declared = _length(headers)
         if route.body is not None or declared or b"transfer-encoding" in headers:
@@ -152,6 +158,11 @@ class Application:
             raise Refused(503, "the service is stopping")
         if self.in_work > self.limits.requests:
             raise Refused(429, f"{self.limits.requests:,} requests are in work; try again in a moment")
+
+    def _check_write(self, headers: Headers) -> None:
+        if self._read_only:
+            raise Refused(403, "this service only reads its index; send changes to the one that writes it")
+        self._access.check_write(headers)
 
     async def _body(self, receive: Receive, headers: Headers, declared: int, exchange: _Exchange) -> bytes:
         body = await read_body(receive, self.limits, self._budget, declared)

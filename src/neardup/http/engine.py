@@ -67,6 +67,7 @@ class Engine:
         # Compare and collapse: seconds of work must not hold up searches.
         self._slow = ThreadPoolExecutor(1, "slow")
         self._pages = ThreadPoolExecutor(1, "html")
+        self._watch = ThreadPoolExecutor(1, "watch")  # for metrics, however busy the others are
         self._html: HtmlExtractor | None = None
         count = observe or (lambda name, size: None)
         self._search: Batcher[CheckedQuery, SearchAnswer] = Batcher(
@@ -79,7 +80,7 @@ class Engine:
 
     def close(self) -> None:
         """After the last request; what waits for a thread is not begun."""
-        for executor in (self._pages, self._reader, self._slow):
+        for executor in (self._pages, self._reader, self._slow, self._watch):
             executor.shutdown(wait=True, cancel_futures=True)
         self.ingest.close()
         if self._html is not None:
@@ -156,8 +157,19 @@ class Engine:
         found = await self._in(self._reader, self._cluster, id)
         return None if found is None else ClusterAnswer(found.keeper, _hits(found.members))
 
+    async def refresh(self) -> None:
+        """Load what the writer of an index that is only read has written since."""
+        await self._in(self.ingest.writer, self.index.refresh)
+
     async def stats(self) -> StatsAnswer:
-        found = await self._in(self._reader, self.index.stats)
+        return await self._in(self._reader, self._stats)
+
+    async def watched_stats(self) -> StatsAnswer:
+        """The same, also while there is much to do."""
+        return await self._in(self._watch, self._stats)
+
+    def _stats(self) -> StatsAnswer:
+        found = self.index.stats()
         return StatsAnswer(
             documents=found.documents,
             keepers=found.keepers,

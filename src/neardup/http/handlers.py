@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from pathlib import Path
 
+from neardup.errors import NeardupError
 from neardup.http.asgi import Application
 from neardup.http.lifecycle import Service
 from neardup.http.limits import Refused, RequestLimits
@@ -148,5 +150,8 @@ class Watching:
         assert self.application is not None
         counted, engine = self._service.metrics, self._service.ready
         counted.in_work = self.application.in_work
-        sizes = None if engine is None else await engine.stats()
+        try:
+            sizes = None if engine is None else await engine.watched_stats()
+        except (NeardupError, OSError, sqlite3.Error):
+            sizes = None  # a server that is away is seen in the other numbers
         return Reply(200, counted.text(sizes), CONTENT_TYPE_LATEST.encode())

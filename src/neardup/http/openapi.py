@@ -17,7 +17,7 @@ __all__ = ["openapi_document"]
 REASONS = {
     400: "The request is broken",
     401: "The token is missing or wrong",
-    403: "Not for pages in a browser",
+    403: "Not for pages in a browser, or not where the index is only read",
     404: "There is no such document",
     408: "The body took too long",
     413: "The request is too large",

@@ -58,6 +58,8 @@ class Route:
     answer      the type of what is sent with `status`; `kind` is its content type
     problems    statuses of refusals that not all routes have
     open        without token and queue: for the program that checks whether the process is alive
+    watches     without queue: answered also while there are too many requests, or while the service stops
+    writes      changes the index: refused if the service, or the token, only reads
     slow        may work for seconds: cancelled if the client hangs up
     values      the most objects and arrays in a body whose schema does not bound them itself
     """
@@ -73,6 +75,8 @@ class Route:
     kind: bytes = JSON
     problems: tuple[int, ...] = ()
     open: bool = False
+    watches: bool = False
+    writes: bool = False
     slow: bool = False
     values: int | None = None
     _decode: Callable[[bytes], Any] | None = field(init=False, repr=False, default=None)
@@ -115,6 +119,7 @@ class Resource:
             kept[route.method] = route
         self.methods = ", ".join(sorted({*self._json, *self._lines}))
         self.open = all(route.open for route in self._json.values())
+        self.queued = not all(route.open or route.watches for route in self._json.values())
         self.prefix = path.removesuffix(ID) if path.endswith(ID) else None
 
     def route(self, method: str, kind: bytes | None) -> Route:

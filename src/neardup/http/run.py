@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import gc
 import os
+import sqlite3
 import sys
 from collections.abc import Callable
 
+from neardup.errors import NeardupError
 from neardup.http.app import make_app
 from neardup.http.deadline import Deadline
 from neardup.http.engine import Engine
@@ -19,6 +21,7 @@ from neardup.index import Index
 
 __all__ = ["serve"]
 
+REFRESH_SECONDS = 1.0  # after this time at the latest, a service that only reads looks for changes
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
 KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
@@ -29,11 +32,13 @@ def serve(
     address: ListenAddress,
     limits: RequestLimits | None = None,
     *,
+    read_only: bool = False,
     logs_all: bool = False,
     started: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the index until SIGTERM or SIGINT, then finish what is in work, close it and return. Without an index
-    there is the page that tries texts, and nothing else.
+    there is the page that tries texts, and nothing else. `read_only`: the index is opened for reading, and what
+    another process writes to it is loaded once a second.
 
     The service listens while the index is still being opened, and says so on `/v1/ready`; `started` is called with the
     address when it is open.
@@ -44,7 +49,7 @@ def serve(
     _allow_files(limits.connections + 256)
     try:
         with Deadline(limits.drain_seconds) as deadline, event_loop() as runner:
-            runner.run(_serve(open_index, address, limits, deadline, logs_all, started))
+            runner.run(_serve(open_index, address, limits, deadline, logs_all, started, read_only))
     finally:
         gc.unfreeze()
 
@@ -82,10 +87,17 @@ async def _serve(
     deadline: Deadline,
     logs_all: bool,
     started: Callable[[str], None] | None,
+    read_only: bool,
 ) -> None:
     application, service = make_app(
-        limits, token=address.token, logs_all=logs_all, indexed=open_index is not None
+        limits,
+        token=address.token,
+        reader=address.reader,
+        logs_all=logs_all,
+        indexed=open_index is not None,
+        read_only=read_only,
     )
+    following: asyncio.Task[None] | None = None
     listening = Listening(application, address, limits, deadline)
     # A plain thread: if the service has to stop meanwhile, nobody waits for it.
     opened: asyncio.Future[Index | None] = asyncio.get_running_loop().run_in_executor(
@@ -102,11 +114,16 @@ async def _serve(
                     log("ready", address=listening.url, documents=len(index))
                 if started is not None:
                     started(listening.url)
+                if read_only and service.ready is not None:
+                    following = asyncio.create_task(_follow(service.ready))
                 await listening.until()
             if service.ready is not None:
                 log("stopping", in_work=application.in_work)
             await listening.drain()
     finally:
+        if following is not None:
+            following.cancel()
+            await asyncio.wait({following})
         if opened.done():
             await asyncio.to_thread(service.close)
         if service.ready is not None:
@@ -118,6 +135,20 @@ async def _serve(
             os._exit(0 if failed is None else 1)
         elif opened.exception() is None and (left := opened.result()) is not None:
             left.close()
+
+
+async def _follow(engine: Engine) -> None:
+    """Load what another process writes to the index. An error is logged once, until all is well again."""
+    logged = ""
+    while True:
+        await asyncio.sleep(REFRESH_SECONDS)
+        try:
+            await engine.refresh()
+            logged = ""
+        except (NeardupError, OSError, sqlite3.Error) as error:
+            if str(error) != logged:
+                logged = str(error)
+                log("trouble", reason=logged)
 
 
 def _none() -> None:

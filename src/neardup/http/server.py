@@ -35,14 +35,20 @@ class ListenAddress:
     host: str = "127.0.0.1"
     port: int = 8080
     token: str | None = field(default=None, repr=False)
+    reader: str | None = field(default=None, repr=False)  # the token of those who may not change the index
 
     def __post_init__(self) -> None:
         if not 0 <= self.port < 1 << 16:
             raise ConfigError(f"port {self.port}: must be from 0 to 65535")
-        if self.token is not None and not re.fullmatch(r"[!-~]{16,}", self.token):
-            raise ConfigError(
-                "a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one"
-            )
+        for token in (self.token, self.reader):
+            if token is not None and not re.fullmatch(r"[!-~]{16,}", token):
+                raise ConfigError(
+                    "a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one"
+                )
+        if self.reader is not None and self.reader == self.token:
+            raise ConfigError("the token that only reads is the same as the one that writes")
+        if self.reader is not None and self.token is None:
+            raise ConfigError("with a token that only reads, the service needs one that writes: --token-file")
         if self.token is None and not self.loopback:
             raise ConfigError(
                 f"to listen on {self.host}, where others can reach it, the service needs a token"

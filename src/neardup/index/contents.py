@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import DataError
 from neardup.features.features import Features
-from neardup.index.recipe import Recipe
+from neardup.index.recipe import Codec, Recipe
 
 __all__ = [
     "LARGEST_TEXT",
@@ -29,16 +32,47 @@ Held = tuple[bytes | None, bytes | str | None]  # a fingerprint and a content, a
 Rows = NDArray[np.int64]
 
 LARGEST_TEXT = 1 << 30
-_RAW, _ZLIB = b"\0", b"\1"
+_RAW, _ZLIB, _ZSTD = b"\0", b"\1", b"\2"
+_DENSEST = 1 << 16  # Zstandard makes no text smaller than this share of it
 _AT_ONCE, _FEW = 16 << 20, 8  # bytes of contents that are compared at the same time, and rows that always are
 _SHORTEST = 100  # compression does not make shorter texts smaller
 
 
-def pack_text(text: str) -> bytes:
+_machines = threading.local()  # of Zstandard: each thread needs its own
+
+
+def pack_text(text: str, codec: Codec = "zlib") -> bytes:
     """A text as stored: one byte for the encoding, then its UTF-8, compressed if that makes it smaller."""
     data = text.encode("utf-8", "surrogatepass")
-    small = zlib.compress(data, 1) if len(data) >= _SHORTEST else data
-    return _ZLIB + small if len(small) < len(data) else _RAW + data
+    if len(data) < _SHORTEST:
+        return _RAW + data
+    small = zlib.compress(data, 1) if codec == "zlib" else _compressor().compress(data)
+    if len(small) >= len(data):
+        return _RAW + data
+    return (_ZLIB if codec == "zlib" else _ZSTD) + small
+
+
+def _compressor() -> Any:
+    if (made := getattr(_machines, "compressor", None)) is None:
+        # The checksum is as that of zlib: a text that was changed on the disk is noticed.
+        made = _machines.compressor = import_module("zstandard").ZstdCompressor(1, write_checksum=True)
+    return made
+
+
+def _decompressed(data: bytes, most: int) -> bytes:
+    """What Zstandard has compressed. Its size is known, and plausible, before memory is allocated for it."""
+    zstandard = import_module("zstandard")
+    try:
+        size = zstandard.get_frame_parameters(data).content_size
+        if size > most:
+            raise TextTooLarge(f"a stored text has more than {most:,} bytes")
+        if size > _DENSEST * len(data):
+            raise DataError("a stored text is damaged: its size cannot be")
+        if (machine := getattr(_machines, "decompressor", None)) is None:
+            machine = _machines.decompressor = zstandard.ZstdDecompressor()
+        return bytes(machine.decompress(data, allow_extra_data=False))
+    except zstandard.ZstdError as error:
+        raise DataError(f"a stored text is damaged: {error}") from None
 
 
 class TextTooLarge(DataError):
@@ -48,7 +82,9 @@ class TextTooLarge(DataError):
 def unpack_text(content: bytes, most: int = LARGEST_TEXT) -> str:
     """Decode a stored text; TextTooLarge if it has more than `most` bytes, before memory is allocated for them."""
     data = content[1:]
-    if content[:1] != _RAW:
+    if content[:1] == _ZSTD:
+        data = _decompressed(data, most)
+    elif content[:1] != _RAW:
         machine = zlib.decompressobj()
         try:
             data = machine.decompress(content[1:], most + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.index.batch_pairs import CandidatePairs, ListedPairs, PairSource, SharedKeys, decide
 from neardup.index.contents import (
     Held,
     pack_features,
@@ -161,7 +162,11 @@ class Matcher:
         made = self.of_prints(self.recipe.prints(texts, threads))
         if self.recipe.contents == "text":
             assert not isinstance(texts, _core.Texts)
-            return replace(made, contents=texts, packed=[pack_text(text) for text in texts] if pack else None)
+            return replace(
+                made,
+                contents=texts,
+                packed=[pack_text(text, self.recipe.codec) for text in texts] if pack else None,
+            )
         if self.recipe.verifies:
             features = self.recipe.compared.extract(texts, threads=threads)
             return replace(made, contents=pack_features(self.recipe, features))
@@ -229,43 +234,68 @@ class Matcher:
         distance = 0 if verifies or method.whole_keys else -1
         return distance, 1.0 if verifies or method.estimates else method.sure
 
-    def together(self, items: Items) -> tuple[Rows, Matches]:
-        """For each item the first identical item, and the matches among these first items."""
+    def together(self, items: Items, follows: Rows | None = None, fixed: int = 0) -> tuple[Rows, Matches]:
+        """For each item the first identical item, and those matches among these first items that decide about
+        keepers.
+
+        follows     items that match a stored keeper, and so cannot be keepers themselves
+        fixed       so many items at the beginning are keepers already
+        """
         first = self._first_identical(items)
         chosen = np.flatnonzero((first == np.arange(len(items))) & ~items.empty)
+        source = self._candidates(items, chosen)
+        if not len(involved := source.involved):
+            return first, NO_MATCHES
+        undecided, repeated = np.ones(len(items), bool), np.zeros(len(items), bool)
+        undecided[() if follows is None else follows] = False
+        repeated[first[first != np.arange(len(items))]] = True
+        check = self._check_within(items, chosen, involved)
+        kept = int(np.searchsorted(chosen, fixed))
+        found = Matches.joined(decide(source, check, undecided[chosen], kept, repeated[chosen]))
+        return first, replace(found, left=chosen[found.left], right=chosen[found.right])
+
+    def _candidates(self, items: Items, chosen: Rows) -> PairSource:
+        """The candidate pairs among some items, which are all different."""
         keys = items.keys if len(chosen) == len(items) else items.keys[chosen]
         if (reach := self.recipe.reach) is not None:
             words = np.ascontiguousarray(keys)
             left, right, far = _core.scan(words, words, reach.bits, reach.radius, False, 1)
-            if len(left) == len(chosen):  # each item found only itself
-                return first, NO_MATCHES
             ahead = left < right
-            left, right, distance = left[ahead], right[ahead], far[ahead].astype(np.int64)
-        else:
-            # If keys are whole fingerprints, equal keys are identical items, and only the first of them is in
-            # `chosen`.
-            left, right = self._sharing(items.column[chosen], keys[:, :0] if self._whole else keys)
-            distance = np.zeros(len(left), np.int64)
-        left, right = chosen[left], chosen[right]
+            return ListedPairs(CandidatePairs(left[ahead], right[ahead], far[ahead].astype(np.int64)))
+        # If keys are whole fingerprints, equal keys are identical items, and only the first of them is here.
+        keys = keys[:, :0] if self._whole else keys
+        if (probes := self.recipe.probes(items.column[chosen])) is None:
+            return SharedKeys(keys, self.recipe.sparse)
+        left, right = with_probes(keys, probes, *equal_pairs(keys, self.recipe.sparse))
+        return ListedPairs(CandidatePairs(left, right, np.zeros(len(left), np.int64)))
+
+    def _check_within(
+        self, items: Items, chosen: Rows, involved: Rows
+    ) -> Callable[[CandidatePairs], Matches]:
+        """Gives the matches among candidate pairs of chosen items. Features of the items that have candidates are
+        extracted once."""
+        features, place = None, np.zeros(len(chosen), np.int64)
         if self.recipe.verifies:
-            return first, self._verified(items, left, right, distance)
-        if not self._whole:
-            return first, self._estimated(items.column[left], items.column[right], left, right)
-        return first, Matches(left, right, distance, np.full(len(left), self.recipe.method.sure))
+            features = self._features(items.take(chosen[involved]))
+            place[involved] = np.arange(len(involved))
+
+        def check(pairs: CandidatePairs) -> Matches:
+            left, right = chosen[pairs.left], chosen[pairs.right]
+            if self.recipe.checks:
+                counts = self.recipe.passes(items.column[left], items.column[right])
+                pairs, left, right = pairs.where(counts), left[counts], right[counts]
+            if features is not None:
+                found = self._checked(features, place[pairs.left], place[pairs.right], pairs.distance)
+                return replace(found, left=involved[found.left], right=involved[found.right])
+            if not self._whole:
+                return self._estimated(items.column[left], items.column[right], pairs.left, pairs.right)
+            return Matches(*pairs, np.full(len(left), self.recipe.method.sure))
+
+        return check
 
     @property
     def _whole(self) -> bool:
         return self.recipe.method.whole_keys
-
-    def _sharing(self, column: NDArray[Any], keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
-        """Pairs of lines that share a key and pass the method's check."""
-        left, right = equal_pairs(keys, self.recipe.sparse)
-        if (probes := self.recipe.probes(column)) is not None:
-            left, right = with_probes(keys, probes, left, right)
-        if self.recipe.checks:
-            counts = self.recipe.passes(column[left], column[right])
-            left, right = left[counts], right[counts]
-        return left, right
 
     def _first_identical(self, items: Items) -> Rows:
         first = np.arange(len(items))
@@ -327,12 +357,19 @@ class Matcher:
             return Matches(left, right, distance, np.empty(0))
         needed, at = np.unique(np.concatenate([left, right]), return_inverse=True)
         features = self._features(items.take(needed))
+        found = self._checked(features, at[: len(left)], at[len(left) :], distance)
+        return replace(found, left=needed[found.left], right=needed[found.right])
+
+    def _checked(self, features: Features, left: Rows, right: Rows, distance: Rows) -> Matches:
+        """The pairs of rows of features that are similar enough."""
+        if not len(left):
+            return NO_MATCHES
         check = self.recipe.config.verify
-        one, two = at[: len(left)], at[len(left) :]
-        pairs = check.check(_Pairs(one, two), features, threads=self.threads).at_least(check.threshold)
-        far = {(a, b): d for a, b, d in zip(one.tolist(), two.tolist(), distance.tolist(), strict=True)}
-        bits = [far[pair] for pair in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)]
-        return Matches(needed[pairs.left], needed[pairs.right], np.array(bits, np.int64), pairs.similarity)
+        pairs = check.check(_Pairs(left, right), features, threads=self.threads).at_least(check.threshold)
+        codes = left * len(features) + right
+        order = np.argsort(codes)
+        place = np.searchsorted(codes[order], pairs.left * len(features) + pairs.right)
+        return Matches(pairs.left, pairs.right, distance[order[place]], pairs.similarity)
 
     def _same_words(self, one: Items, rows: Rows, two: Items, others: Rows) -> NDArray[np.bool_]:
         """Whether items have exactly the words of other items; those without a text pass, because it is unknown."""

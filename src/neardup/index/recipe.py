@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.config.config import Config
-from neardup.errors import ConfigError, DataError, SchemeError
+from neardup.errors import ConfigError, DataError, MissingExtra, SchemeError
 from neardup.features.shingles import TextFeatures
 from neardup.features.texts import Texts, as_texts
 from neardup.features.weights import Frequencies, Idf
@@ -26,9 +27,10 @@ from neardup.search.interface import KeyMethod, Method, Reach
 from neardup.search.key_join import Probing
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
-__all__ = ["Contents", "Recipe", "default_config"]
+__all__ = ["Codec", "Contents", "Recipe", "default_config"]
 
 Contents = Literal["text", "features", "none"]
+Codec = Literal["zlib", "zstd"]
 
 
 def default_config(contents: Contents) -> Config:
@@ -44,13 +46,15 @@ def default_config(contents: Contents) -> Config:
 class Recipe:
     """The config with its seed, the scheme of its fingerprints, and what is stored of a document.
 
-    A `foreign` index accepts only fingerprints of that scheme and makes none itself.
+    A `foreign` index accepts only fingerprints of that scheme and makes none itself. `codec` compresses stored texts; a
+    new index has the faster one if it is installed, and keeps it.
     """
 
     config: Config
     seed: Seed
     contents: Contents = "text"
     foreign: str | None = None
+    codec: Codec = "zlib"
 
     @classmethod
     def make(
@@ -85,7 +89,8 @@ class Recipe:
             raise ConfigError(
                 "these weights were fitted with another seed: give a sample instead of fitted weights"
             )
-        made = cls(_seeded(config, seed), seed, contents, foreign)
+        codec: Codec = "zstd" if contents == "text" and find_spec("zstandard") is not None else "zlib"
+        made = cls(_seeded(config, seed), seed, contents, foreign, codec)
         if config.idf is not None and foreign is None:
             if sample is None:
                 raise ConfigError(
@@ -233,6 +238,8 @@ class Recipe:
             "scheme": self.scheme_checked,
             "foreign": self.foreign,
         }
+        if self.codec != "zlib":  # earlier versions have no other
+            settings["codec"] = self.codec
         if isinstance(weights, Idf):
             counted = weights.frequencies
             settings |= {
@@ -256,7 +263,11 @@ class Recipe:
             config = _weighed(config, Idf(counted, settings["idf"]))
         if settings["store"] not in ("text", "features", "none"):
             raise ValueError("what the index stores is unknown")
-        made = cls(config, seed, settings["store"], settings["foreign"])
+        if (codec := settings.get("codec", "zlib")) not in ("zlib", "zstd"):
+            raise ValueError("the codec of the stored texts is unknown")
+        if codec == "zstd" and find_spec("zstandard") is None:
+            raise MissingExtra("an index whose texts are compressed by Zstandard", "io")
+        made = cls(config, seed, settings["store"], settings["foreign"], codec)
         if made.scheme_checked != settings["scheme"]:
             raise SchemeError(settings["scheme"], made.scheme_checked)
         return made

@@ -47,14 +47,31 @@ _ORDER = "part int, inside bigint, place bigint"
 
 
 def check_config(config: Config) -> None:
-    """ConfigError if the config needs something that only the local pipeline has."""
+    """ConfigError if the config needs something that only the local pipeline has; it names the local command."""
+    config.check_words("Spark")
     if config.templates is not None:
-        raise ConfigError("only the local pipeline learns templates: leave them out, or use neardup scan")
+        share = config.templates.share
+        raise ConfigError(
+            f"only the local pipeline learns templates; on one machine: neardup scan INPUTS --templates {share:g}"
+        )
     check_prune(config)
     if (method := config.method) is not None:
-        method.shuffled(
-            method.kept(config.prints.blank)
-        )  # raises ConfigError if the method cannot use a shuffle
+        try:
+            method.shuffled(method.kept(config.prints.blank))
+        except ConfigError as error:
+            raise ConfigError(f"{error}; on one machine: {_local_command(config)}") from None
+
+
+def _local_command(config: Config) -> str:
+    """What to type where all documents are on one machine."""
+    search = type(config.search).__name__.lower() if config.search is not None else "inverted"
+    if search == "inverted":
+        return f"neardup scan INPUTS --measure containment --threshold {config.verify.threshold:g}"
+    if search in ("psm", "adjacent"):
+        radius = config.method.radius  # type: ignore[union-attr]  # both search codes within a radius
+        method = "bits" if type(config.fingerprint).__name__ == "BitMinHash" else "simhash"
+        return f"neardup scan INPUTS --method {method} --search {search} --radius {radius}"
+    return "neardup scan INPUTS --config FILE"
 
 
 def partitions_for(size: int) -> int:

@@ -23,9 +23,10 @@ from neardup.progress import Progress
 from neardup.readers.account import TOLERATED
 from neardup.readers.layout import Layout, find_layout, is_html
 from neardup.spark.account import check_account
+from neardup.spark.documents import check_config
 from neardup.spark.drawn_seed import sampled
 from neardup.spark.inputs import Files, FrameInput
-from neardup.spark.session import errors_of_workers, start
+from neardup.spark.session import check_session, errors_of_workers, start
 from neardup.spark.stages import Stages
 
 __all__ = ["dedup", "file_stages", "frame_stages", "scan"]
@@ -53,6 +54,7 @@ def dedup(
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
+    check_session(df.sparkSession)
     place = run or _temporary(df.sparkSession)
     try:
         stages = frame_stages(df, config, id=id, text=text, run=place, **options)
@@ -89,6 +91,8 @@ def frame_stages(
 ) -> Stages:
     """The stages of a DataFrame one by one, stored in the folder `run`."""
     config = config or Config()
+    check_config(config)  # before anything is read
+    check_session(df.sparkSession)
     layout: Layout = find_layout(df.columns, text, id, "the DataFrame")
     html = is_html(layout) and config.html != "none"
     source = FrameInput(df, text, id, config.keep.fields, html)
@@ -110,8 +114,10 @@ def file_stages(
     **options: Any,
 ) -> Stages:
     """The stages of files one by one, stored in the folder `run`, which driver and workers can read and write."""
-    spark = spark or start()
     config = config or Config()
+    check_config(config)  # before anything is read
+    spark = spark or start()
+    check_session(spark)
     named = [inputs] if isinstance(inputs, str) else list(inputs)
     progress = progress or Progress()
     progress.stage("list")
@@ -149,7 +155,9 @@ def scan(
     is raised and the rejected rows are listed in a file beside `out`.
     `options` are those of Stages.
     """
+    check_config(config or Config())  # before findings that are there already are replaced
     spark = spark or start()
+    check_session(spark)
     folder = Path(out)
     if not folder.parent.is_dir():
         raise DataError(f"{out}: the folder {folder.parent} does not exist; make it first")

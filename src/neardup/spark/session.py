@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from neardup import errors
 from neardup.errors import ConfigError, DataError
 
-__all__ = ["errors_of_workers", "own_session", "settings", "start"]
+__all__ = ["check_session", "errors_of_workers", "own_session", "settings", "start"]
 
 _RAISED = re.compile(r"neardup\.errors\.(\w+): (.*?)(?:\n\n|\n\s+at |\Z)", re.DOTALL)
 _CAUSE = re.compile(r"^\w[\w.]*(?:Error|Exception): .*", re.MULTILINE)
@@ -62,12 +62,17 @@ def settings(partitions: int, split: int) -> dict[str, str]:
     }
 
 
-def own_session(spark: SparkSession, values: dict[str, str]) -> SparkSession:
-    """A new session on the same cluster with these settings; the user's own session is not changed."""
+def check_session(spark: SparkSession) -> None:
+    """ConfigError for a session of Spark Connect, before anything runs."""
     if not hasattr(spark, "_jsc"):
         raise ConfigError(
             "Spark Connect cannot reach the cluster's files; use a classic session (SparkSession.builder.master(...))"
         )
+
+
+def own_session(spark: SparkSession, values: dict[str, str]) -> SparkSession:
+    """A new session on the same cluster with these settings; the user's own session is not changed."""
+    check_session(spark)
     session = spark.newSession()
     for key, value in values.items():
         session.conf.set(key, value)

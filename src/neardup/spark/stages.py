@@ -68,7 +68,6 @@ class Stages:
         progress: Progress | None = None,
     ) -> None:
         self.config, self.source = config or Config(), source
-        self.config.check_words("Spark")
         check_config(self.config)
         if partitions is not None and partitions < 1:
             raise ConfigError(f"partitions={partitions}: 1 or more")

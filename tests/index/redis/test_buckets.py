@@ -71,10 +71,13 @@ def test_appends_and_drops(kind: str, expected: int, count: int, seed: int) -> N
 
     data, many = _core.bucket_drops(b"a name", b"k", homes, rows, b"script", b"16")
     commands = unpacked(data)
-    assert len(commands) == many == -(-len(dead) // 1000)
+    assert len(commands) == many
     found: dict[bytes, bytes] = {}
     for command, script, size, *words in commands:
         assert (command, script, words[-1]) == (b"EVAL", b"script", b"16")
+        # The server does nothing else during a script: it gets few buckets, and few rows unless one bucket has more.
+        assert int(size) <= 100
+        assert int(size) == 1 or sum(map(len, words[int(size) : -1])) <= 250 * 8
         found |= dict(zip(words[: int(size)], words[int(size) : -1], strict=True))
     assert found == dead
 
@@ -88,6 +91,10 @@ def test_reads_and_matches(kind: str, expected: int, count: int, seed: int) -> N
     names = [name for mget, *part in commands for name in part]
     assert len(commands) == many
     assert all(mget == b"MGET" and len(part) <= 1000 for mget, *part in commands)
+    of_followers, *_ = _core.bucket_reads(b"a name", b"f", layout.probes(keys), layout.probed)
+    split = unpacked(of_followers)
+    assert all(mget == b"MGET" and len(part) <= 4 for mget, *part in split)
+    assert [name.replace(b"}f:", b"}k:") for _, *part in split for name in part] == names
     assert len(names) == len(set(names)) == buckets
     probes = layout.probes(keys)
     for row in range(count):
@@ -118,6 +125,19 @@ def test_reads_and_matches(kind: str, expected: int, count: int, seed: int) -> N
     assert (
         list(zip(query.tolist(), probe.tolist(), entry.tolist(), far.tolist(), strict=True)) == expected_hits
     )
+    touched = _core.bucket_touched(keys, firsts, layout.words, place, entries, starts, layout.radius)
+    assert np.flatnonzero(touched).tolist() == sorted(set(entry.tolist()))
+
+
+def test_a_long_bucket_is_a_script_of_its_own() -> None:
+    layout = layout_of("codes", 1)
+    keys, rows = np.zeros((1000, 1), np.uint64), np.arange(1000)
+    data, many = _core.bucket_drops(b"a name", b"k", layout.homes(keys), rows[::-1].copy(), b"script", b"16")
+    commands = unpacked(data)
+    assert len(commands) == many == len(layout.tables)
+    for command in commands:
+        assert command[2] == b"1"
+        assert np.frombuffer(command[4], "<u8").tolist() == rows.tolist()
 
 
 @given(count=st.integers(0, 20), buckets=st.sampled_from([1, 7, 4096, 2**35]), seed=SEEDS)

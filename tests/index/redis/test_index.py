@@ -247,6 +247,50 @@ def test_time_to_live(address: Callable[..., str]) -> None:
         assert index.verify().problems == ()
 
 
+def test_a_document_is_added_while_its_second_is_swept(
+    address: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another worker adds to a second that is over, after its rows were read and before its list is deleted."""
+    where = address()
+    with nd.Index(where, **CODES) as one, nd.Index(where, **CODES) as two:
+        over = int(1000 * time.time()) - 5000
+        times = over - 1000, over
+        one._store.writer.put_at(["old"], one._store.matcher.of_prints(codes(1)), [None], [times])
+        dropped, late = one._store.writer.drop, [["late"], ["later"]]
+
+        def drop(rows: list[int], ticket: int | None = None) -> int:
+            for ids in late:
+                two._store.writer.put_at(ids, two._store.matcher.of_prints(codes(2**40)), [None], [times])
+            late.clear()
+            return dropped(rows, ticket)
+
+        monkeypatch.setattr(one._store.writer, "drop", drop)
+        assert one.expire() == 0  # the other worker has removed it, when it added the next
+        one.expire()
+        assert len(one) == 0
+        layout = one._store._tables.layout
+        assert one._store._connection.one(layout.expiring, "ZCARD", layout.expiring) == 0
+        assert one.verify().problems == ()
+
+
+def test_many_seconds_are_swept_together(
+    address: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.index.redis.writes.SECONDS_AT_ONCE", 7)
+    with nd.Index(address(), **CODES) as index:
+        now = int(1000 * time.time())
+        numbers = range(40)
+        items = index._store.matcher.of_prints(codes(*[number << 20 for number in numbers]))
+        times = [(now - 90_000, now - 80_000 + 1000 * number) for number in numbers]
+        index._store.writer.put_at([f"p{number}" for number in numbers], items, [None] * 40, times)
+        index.seen_prints(["alive"], codes(2**50))
+        assert [entry.id for entry in index.documents()] == ["alive"]
+        layout = index._store._tables.layout
+        assert index._store._connection.one(layout.expiring, "ZCARD", layout.expiring) == 0
+        assert list(index._store._connection.scan(f"{{{layout.name}:*}}x:*")) == []
+        assert index.verify().problems == ()
+
+
 def test_forget(address: Callable[..., str]) -> None:
     with nd.Index(address(), **CODES) as index:
         index.seen_prints(["a"], codes(1))

@@ -75,7 +75,7 @@ def write(
         items = incoming.items
         rows = np.arange(next_row, next_row + len(items))
         found = matcher.stored(items, database, followers=False, without=removed)
-        keepers = choose_keepers(rows, found, *matcher.together(items), matcher.same)
+        keepers = choose_keepers(rows, found, *matcher.together(items, found.left), matcher.same)
         fresh = Columns(incoming.hashes, items.keys, items.empty)
     follow, lead = [rows[keepers.row != rows]], [NONE]
     names: dict[int, str] = {}
@@ -162,7 +162,8 @@ def _reassign(
         numbers = np.concatenate([leaders[0], rows])
     found = matcher.stored(items, database, followers=False, without=removed)
     shifted = type(found)(found.left + fixed, found.right, found.distance, found.similarity)
-    chosen = choose_keepers(numbers, shifted, *matcher.together(everything), matcher.same, fixed).part(fixed)
+    inner = matcher.together(everything, shifted.left, fixed)
+    chosen = choose_keepers(numbers, shifted, *inner, matcher.same, fixed).part(fixed)
     distance = [value if value >= 0 else None for value in chosen.distance.tolist()]
     similarity = [value if value == value else None for value in chosen.similarity.tolist()]
     new = zip(lines, chosen.row.tolist(), distance, similarity, strict=True)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,7 +31,7 @@ from neardup.index.match import NO_MATCHES, Items, Matcher, Matches
 from neardup.index.redis.connection import Command, Connection
 from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
-from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
+from neardup.index.redis.tables import FOLLOWERS, KEEPERS, BucketEntries, SharedTables
 from neardup.index.tables import Near
 
 __all__ = ["Case", "ConflictResolver", "Resolved"]
@@ -46,7 +46,7 @@ class Case:
     match: older versions of the same documents, and rows that are being removed. `stale` are more such rows, found
     during the search. `taken` are the positions of documents that another worker replaced or removed before they were
     committed. `before` are the rows that had the ids, by position. `bare` are the positions without entries in the
-    keeper tables. `near` is the reply of the tables after the documents were written; None means that they must be
+    keeper tables. `found` is the reply of the tables after the documents were written; None means that they must be
     searched again. `counted` are the numbers of documents and followers that were counted with the commit, before it
     was known to succeed."""
 
@@ -60,7 +60,7 @@ class Case:
     taken: set[int] = field(default_factory=set)
     before: list[int | None] = field(default_factory=list)
     bare: set[int] = field(default_factory=set)
-    near: Near | None = None
+    found: BucketEntries | None = None
     counted: list[int] = field(default_factory=lambda: [0, 0])
 
 
@@ -100,7 +100,7 @@ class ConflictResolver:
         with self._noting:
             again = self.later.pop(case.ticket, False)
         if again:
-            case.near = None
+            case.found = None
         keeper, distance = case.rows.copy(), np.full(count, -1)
         similarity, names = np.full(count, np.nan), dict[int, str]()
         todo, unlisted = np.arange(count), 0
@@ -109,12 +109,14 @@ class ConflictResolver:
             items = case.items if len(todo) == count else case.items.take(todo)
             bare = np.array([at for at in todo.tolist() if at in case.bare], np.int64)
             if len(bare):
-                self._connection.run(self._entries(self._tables.added, KEEPERS, case, bare))
+                self._connection.run(self._added(KEEPERS, case, bare))
             case.bare.clear()
             found, records = self._matched(case, todo, items)
             rows = case.rows[todo]
             # A single document has no others in its batch to be compared with.
-            inner = self._matcher.together(items) if len(todo) > 1 else (np.zeros(1, np.int64), NO_MATCHES)
+            inner = np.zeros(1, np.int64), NO_MATCHES
+            if len(todo) > 1:
+                inner = self._matcher.together(items, found.left)
             chosen = choose_keepers(rows, found, *inner, self._matcher.same)
             keeper[todo], distance[todo] = chosen.row, chosen.distance
             similarity[todo] = chosen.similarity
@@ -125,36 +127,45 @@ class ConflictResolver:
         if not known and not case.taken:
             return Resolved(Keepers(keeper, distance, similarity), names, unlisted, np.zeros(count, bool))
         leads = np.array([at for at in known if keeper[at] == case.rows[at]], np.int64)
-        commands = self._entries(self._tables.dropped, FOLLOWERS, case, leads)
         # Another worker may have removed these documents before the last of their entries was written.
         taken = np.array(sorted(case.taken), np.int64)
-        for kind in (KEEPERS, FOLLOWERS):
-            commands += self._entries(self._tables.dropped, kind, case, taken)
-        self._connection.run(commands)
+        for places in (leads, taken):
+            if len(places):
+                self._tables.cut_followers(
+                    case.items.keys[places], case.items.empty[places], case.rows[places]
+                )
+        self._connection.run(self._dropped(case, taken))
         removed = np.zeros(count, bool)
         removed[taken] = True
         return Resolved(Keepers(keeper, distance, similarity), names, unlisted, removed)
 
-    def _entries(
-        self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows
-    ) -> list[Command]:
+    def _added(self, kind: bytes, case: Case, places: Rows) -> list[Command]:
+        items = case.items
         if not len(places):
             return []
+        return self._tables.added(kind, items.keys[places], items.empty[places], case.rows[places])
+
+    def _dropped(self, case: Case, places: Rows) -> list[Command]:
         items = case.items
-        return done(kind, items.keys[places], items.empty[places], case.rows[places])
+        if not len(places):
+            return []
+        return self._tables.dropped(items.keys[places], items.empty[places], case.rows[places])
 
     def _matched(self, case: Case, todo: Rows, items: Items) -> tuple[Matches, dict[int, Record]]:
         """The keepers that each document matches. Waits while a pending document of another worker matches."""
-        near, case.near = case.near, None
-        if near is None:
-            most, probes = self._matcher.most(False), self._matcher.probes(items)
-            near = self._tables.find(items.keys, items.empty, (KEEPERS,), most, probes)
+        asked, case.found = case.found, None
+        if asked is None:
+            probes = self._matcher.probes(items)
+            asked = self._tables.fetch(items.keys, items.empty, (KEEPERS,), probes)
         left_out = set(case.rows[todo].tolist()) | case.without
+        asked = asked.without(np.array(sorted(left_out), np.int64)).at_most(self._matcher.most(False))
         ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
         since: dict[tuple[int, int], float] = {}
-        pause = FIRST_PAUSE
+        # Most of the rows near a batch may be followers by now, such as those of the batch before it. So the records
+        # are read before pairs of queries and rows are made, which would be a million.
+        rows, pause = self._tables.rows(asked), FIRST_PAUSE
         while True:
-            fetched = self._documents.fetched(sorted(set(near.row.tolist()) - left_out))
+            fetched = self._documents.fetched(rows.tolist())
             records = {
                 row: record
                 for row, record in fetched.records.items()
@@ -169,7 +180,8 @@ class ConflictResolver:
             # The version that owns the id counts as a match for the rest of the batch, but not for its own new
             # version.
             current = self._current(older, records)
-            near = _only(near, records.keys() - (older - current))
+            rows = np.array(sorted(records.keys() - (older - current)), np.int64)
+            near = self._tables.near(asked := asked.only(rows))
             if current:
                 own = [
                     row not in current or records[row].id != case.records[todo[query]].id
@@ -267,10 +279,10 @@ class ConflictResolver:
         new = np.array([at for at in places if at not in listed], np.int64)
         # Add it to the follower tables before the commit: a worker that removes the keeper then finds it, or we
         # notice below.
-        added = self._entries(self._tables.added, FOLLOWERS, case, new)
+        added = self._added(FOLLOWERS, case, new)
         # Remove it from the keeper tables before the commit too: later it may lose its keeper, and others add it
         # there again.
-        dropped = self._entries(self._tables.dropped, KEEPERS, case, np.array(places, np.int64))
+        dropped = self._dropped(case, np.array(places, np.int64))
         changes = [
             (int(case.rows[at]), case.records[at].head, case.records[at].following(*keeper_of[at]).to_bytes())
             for at in places
@@ -356,8 +368,3 @@ class ConflictResolver:
             for at, reply in enumerate(replies)
             if reply is True or (isinstance(reply, Record) and reply.state == VOID)
         ]
-
-
-def _only(near: Near, rows: Set[int]) -> Near:
-    kept = [at for at, row in enumerate(near.row.tolist()) if row in rows]
-    return near if len(kept) == len(near.row) else Near(*(column[kept] for column in near))

@@ -24,7 +24,7 @@ __all__ = ["Command", "Connection", "Packed"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
 OURS = ", ".join([*OPTIONS, *FILES])
-AT_ONCE = 1000  # keys in one script or MGET: the server is blocked meanwhile
+AT_ONCE, LONG_AT_ONCE = 500, 100  # keys in one script or MGET: the server is blocked meanwhile
 
 
 class Packed(NamedTuple):
@@ -139,25 +139,29 @@ class Connection:
                 left = failed if self.address.cluster else list(range(failed[0], len(commands)))
         return replies
 
-    def grouped(self, keys: Sequence[bytes]) -> list[list[int]]:
+    def grouped(self, keys: Sequence[bytes], most: int = AT_ONCE) -> list[list[int]]:
         """Positions of keys that one command may contain: in a cluster, those with the same hash tag."""
         if not self.address.cluster:
-            return [list(range(at, min(at + AT_ONCE, len(keys)))) for at in range(0, len(keys), AT_ONCE)]
+            return [list(range(at, min(at + most, len(keys)))) for at in range(0, len(keys), most)]
         groups: dict[bytes, list[int]] = {}
         for at, key in enumerate(keys):
             groups.setdefault(key[: key.index(b"}")], []).append(at)
-        return [group[at : at + AT_ONCE] for group in groups.values() for at in range(0, len(group), AT_ONCE)]
+        return [group[at : at + most] for group in groups.values() for at in range(0, len(group), most)]
 
-    def each(self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]]) -> list[Any]:
-        """Run a script over keys, each with its own arguments; returns one value for each key."""
+    def each(
+        self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]], *last: Any
+    ) -> list[Any]:
+        """Run a script over keys, each with its own arguments, and the last arguments of all; returns one value for
+        each key."""
         groups = self.grouped(keys)
-        return self.spread(groups, self.run(self.calls(script, keys, words, groups)), len(keys))
+        return self.spread(groups, self.run(self.calls(script, keys, words, groups, *last)), len(keys))
 
     def total(
         self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]], last: Any
     ) -> list[Command]:
-        """Commands for a script over keys whose replies are added up; `last` is the last argument."""
-        return self.calls(script, keys, words, self.grouped(keys), last)
+        """Commands for a script over keys whose replies are added up; `last` is the last argument. Few keys each:
+        their values may be long."""
+        return self.calls(script, keys, words, self.grouped(keys, LONG_AT_ONCE), last)
 
     @staticmethod
     def calls(

@@ -23,7 +23,10 @@ __all__ = ["Fetched", "RedisDocuments"]
 
 Rows = NDArray[np.int64]
 _SMALL, _FIRST = 64 << 10, 256  # bytes of contents that come with a record, and of how many rows at most
-_ANY = 1 << 40
+_ANY, _TOGETHER = (
+    -1,
+    1 << 20,
+)  # no limit, and the bytes that one script returns: the server is blocked meanwhile
 DIGEST = 12  # bytes of an id's digest: two of 10**9 ids are equal with probability 10**-11
 
 
@@ -155,7 +158,7 @@ class RedisDocuments:
         contents = [self.layout.content(row) for row in rows]
         words = [(field, _ANY) for _, field in records]
         words += [(field, _SMALL if at < _FIRST else 0) for at, (_, field) in enumerate(contents)]
-        values = self.connection.each(READ_SMALL, [key for key, _ in records + contents], words)
+        values = self.connection.each(READ_SMALL, [key for key, _ in records + contents], words, _TOGETHER)
         found = {
             row: self.unpack(value, key)
             for row, value, (key, _) in zip(rows, values[: len(rows)], records, strict=True)

@@ -5,7 +5,19 @@ They are sent in full (EVAL), so they also work on a server that was restarted o
 
 from __future__ import annotations
 
-__all__ = ["APPEND", "CLAIM", "DROP", "LEAD", "READ", "READ_SMALL", "SIZES", "SWITCH", "WRITE"]
+__all__ = [
+    "APPEND",
+    "CLAIM",
+    "CUT",
+    "DROP",
+    "FORGET",
+    "LEAD",
+    "READ",
+    "READ_SMALL",
+    "SIZES",
+    "SWITCH",
+    "WRITE",
+]
 
 READ = """
 local found = {}
@@ -15,16 +27,20 @@ return found
 """Reads fields. KEYS: hashes; ARGV: one field for each. Returns the values."""
 
 READ_SMALL = """
-local found = {}
+local found, left = {}, tonumber(ARGV[2 * #KEYS + 1])
 for i = 1, #KEYS do
   local field, most = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
   local size = redis.call('HSTRLEN', KEYS[i], field)
-  if size > most then found[i] = size else found[i] = redis.call('HGET', KEYS[i], field) end
+  if most >= 0 and (size > most or size > left) then found[i] = size
+  else
+    found[i] = redis.call('HGET', KEYS[i], field)
+    left = left - size
+  end
 end
 return found
 """
-"""Reads small fields. KEYS: hashes; ARGV: a field and the most bytes for each. Returns values, and the sizes of those
-that are larger."""
+"""Reads small fields. KEYS: hashes; ARGV: a field and the most bytes for each (-1: any number), and the most bytes of
+all together. Returns values, and the sizes of those that are larger."""
 
 SIZES = """
 local found = {}
@@ -77,6 +93,44 @@ return removed
 """Removes entries. KEYS: strings of entries; ARGV: the rows to remove from each, eight bytes for each row, and the
 width of an entry. Returns how many were removed. A row may have several entries, because a command that is sent twice
 appends twice."""
+
+CUT = """
+local width, moved, call, sub = tonumber(ARGV[#KEYS + 1]), {}, redis.call, string.sub
+for i = 1, #KEYS do
+  local old, places, kept, from = call('GET', KEYS[i]) or '', ARGV[i], {}, 1
+  moved[i] = 0
+  for j = 1, #places, 12 do
+    local last = struct.unpack('<I4', places, j)
+    if sub(old, last - 7, last) == sub(places, j + 4, j + 11) then
+      if last - width >= from then kept[#kept + 1] = sub(old, from, last - width) end
+      from = last + 1
+    else moved[i] = 1 end
+  end
+  if from > 1 then
+    kept[#kept + 1] = sub(old, from)
+    local left = table.concat(kept)
+    if left == '' then call('DEL', KEYS[i]) else call('SET', KEYS[i], left) end
+  end
+end
+return moved
+"""
+"""Removes entries at known places, without a search. KEYS: strings of entries; ARGV: for each string the places in
+ascending order, and the width of an entry. A place is where the entry ends, in four bytes, and its row in eight.
+Returns 1 for each string in which another row is at one of its places, because the string has changed, else 0. Those
+entries are not removed."""
+
+FORGET = """
+local gone = {}
+for i = 1, #KEYS do
+  local same = redis.call('STRLEN', KEYS[i]) == tonumber(ARGV[2 * i - 1])
+  same = same and redis.call('GETRANGE', KEYS[i], -8, -1) == ARGV[2 * i]
+  if same then redis.call('DEL', KEYS[i]) end
+  gone[i] = same and 1 or 0
+end
+return gone
+"""
+"""Deletes strings of rows that have not changed. KEYS: strings; ARGV: for each the length and the last row that it
+had. Returns 1 for each that is deleted."""
 
 SWITCH = """
 local found = {}

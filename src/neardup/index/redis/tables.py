@@ -13,15 +13,16 @@ from neardup import _core
 from neardup.errors import FormatError
 from neardup.index.redis.connection import Command, Connection, Packed
 from neardup.index.redis.layout import KeyLayout
-from neardup.index.redis.scripts import APPEND, DROP
+from neardup.index.redis.scripts import APPEND, CUT, DROP
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
 from neardup.search.key_join import Probing
 
-__all__ = ["FOLLOWERS", "KEEPERS", "Question", "SharedTables"]
+__all__ = ["FOLLOWERS", "KEEPERS", "BucketEntries", "Question", "SharedTables"]
 
 KEEPERS, FOLLOWERS = b"k", b"f"
 MOST_FOLLOWERS = 1 << 20  # bytes of a follower bucket: the list of a page copied a million times is cut off
+CUT_AT_ONCE, BYTES_A_SCRIPT = 100, 1 << 20  # buckets, and their bytes, that one script changes
 Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -40,6 +41,44 @@ class Question(NamedTuple):
     kinds: Sequence[bytes]
     commands: list[Command]
     order: list[int] | None
+
+
+class BucketEntries(NamedTuple):
+    """The entries of the buckets that a question has read; those of bucket b are from starts[b] to starts[b + 1]."""
+
+    question: Question
+    entries: Keys
+    starts: Rows
+
+    def only(self, rows: Rows) -> BucketEntries:
+        """The entries of these rows."""
+        return self._where(np.isin(self.entries[:, -1].astype(np.int64), rows))
+
+    def without(self, rows: Rows) -> BucketEntries:
+        """All entries but those of these rows."""
+        return self._where(np.isin(self.entries[:, -1].astype(np.int64), rows, invert=True))
+
+    def at_most(self, most: int | None) -> BucketEntries:
+        """At most so many entries with the same key in each bucket: those with the lowest rows."""
+        if most is None or not len(full := np.flatnonzero(np.diff(self.starts) > most)):
+            return self
+        kept = np.ones(len(self.entries), bool)
+        for first, last in zip(self.starts[full].tolist(), self.starts[full + 1].tolist(), strict=True):
+            part = self.entries[first:last]
+            order = np.lexsort(part.T[::-1])  # by key, then by row
+            keys = part[order, :-1]
+            fresh = np.ones(len(order), bool)
+            fresh[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+            begins = np.flatnonzero(fresh)
+            rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
+            kept[first + order[rank >= most]] = False
+        return self._where(kept)
+
+    def _where(self, kept: Flags) -> BucketEntries:
+        if kept.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return BucketEntries(self.question, self.entries[kept], before[self.starts])
 
 
 class SharedTables:
@@ -72,18 +111,53 @@ class SharedTables:
             self._crowded |= isinstance(reply, list) and max(reply) >= MOST_FOLLOWERS
         return sum(reply for reply in replies if isinstance(reply, int))
 
-    def dropped(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
-        """Commands that remove rows from their buckets."""
+    def dropped(self, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
+        """Commands that remove rows from the buckets of keepers, which are short."""
         if self._cluster or self.layout.sparse:
-            names, values = self._grouped(kind, keys, empty, rows, whole=False)
+            names, values = self._grouped(KEEPERS, keys, empty, rows, whole=False)
             return self._connection.total(DROP, names, values, self.layout.width)
         keys, rows = _there(keys, empty, rows)
         if not len(rows):
             return []
         last = b"%d" % self.layout.width
         return _packed(
-            *_core.bucket_drops(self._name, kind, self.layout.homes(keys), rows, DROP.encode(), last)
+            *_core.bucket_drops(self._name, KEEPERS, self.layout.homes(keys), rows, DROP.encode(), last)
         )
+
+    def cut_followers(self, keys: Keys, empty: Flags, rows: Rows) -> None:
+        """Remove rows from the buckets of followers. These may be long, so the entries are found here, and the server
+        only cuts them out. Buckets that others change meanwhile are read again."""
+        names, values = self._grouped(FOLLOWERS, keys, empty, rows, whole=False)
+        for start in range(0, len(names), CUT_AT_ONCE):
+            part = slice(start, start + CUT_AT_ONCE)
+            left = {name: value for name, (value,) in zip(names[part], values[part], strict=True)}
+            while left:
+                left = self._cut(left)
+
+    def _cut(self, dead: dict[bytes, bytes]) -> dict[bytes, bytes]:
+        """Remove rows from buckets, once. Returns the buckets that have changed meanwhile."""
+        found = self._connection.run([Command(name, ("GET", name)) for name in dead])
+        names: list[bytes] = []
+        places: list[tuple[bytes]] = []
+        sizes: list[int] = []
+        held, starts = self._entries(found, list(dead).__getitem__)
+        for (name, rows), first, last in zip(dead.items(), starts[:-1], starts[1:], strict=True):
+            inside = held[first:last, -1]
+            at = np.flatnonzero(np.isin(inside, np.frombuffer(rows, "<u8")))
+            if len(at):
+                cuts = np.empty(len(at), np.dtype([("end", "<u4"), ("row", "<u8")]))
+                cuts["end"], cuts["row"] = (at + 1) * self.layout.width, inside[at]
+                names.append(name)
+                places.append((cuts.tobytes(),))
+                sizes.append(len(inside) * self.layout.width)
+        groups = [
+            some
+            for group in self._connection.grouped(names, CUT_AT_ONCE)
+            for some in _within(group, sizes, BYTES_A_SCRIPT)
+        ]
+        calls = self._connection.calls(CUT, names, places, groups, self.layout.width)
+        moved = self._connection.spread(groups, self._connection.run(calls), len(names))
+        return {name: dead[name] for name, again in zip(names, moved, strict=True) if again}
 
     def _grouped(
         self, kind: bytes, keys: Keys, empty: Flags, rows: Rows, whole: bool
@@ -132,13 +206,19 @@ class SharedTables:
         probes: Probing | None = None,
     ) -> Near:
         """The same in the tables of some kinds; all probes of a batch are sent to each server in one pipeline."""
+        return self.near(self.fetch(keys, empty, kinds, probes).at_most(most))
+
+    def fetch(
+        self, keys: Keys, empty: Flags, kinds: Sequence[bytes], probes: Probing | None = None
+    ) -> BucketEntries:
+        """The entries of all buckets that queries search."""
         question = self.question(keys, empty, kinds, probes)
-        return self.near(question, self._connection.run(question.commands), most)
+        return self.read(question, self._connection.run(question.commands))
 
     def question(
         self, keys: Keys, empty: Flags, kinds: Sequence[bytes], extra: Probing | None = None
     ) -> Question:
-        """The commands of `find`; `near` reads the replies. Each `extra` probe is sent as a separate query that has
+        """The commands of `fetch`; `read` reads the replies. Each `extra` probe is sent as a separate query that has
         no key in the other tables."""
         there = np.flatnonzero(~empty)
         asked = keys if len(there) == len(keys) else keys[there]
@@ -173,11 +253,12 @@ class SharedTables:
         joined = np.concatenate(places, axis=1) if places else np.empty((0, 0), np.int64)
         return Question(there, asked, joined, kinds, commands, order)
 
-    def near(self, question: Question, replies: Sequence[Any], most: int | None = None) -> Near:
-        """The rows near each query of a question."""
-        none = np.empty(0, np.int64)
+    def read(self, question: Question, replies: Sequence[Any]) -> BucketEntries:
+        """The entries of the buckets that a question has read."""
         if not len(question.place):
-            return Near(none, none, none)
+            return BucketEntries(
+                question, np.empty((0, self.layout.words + 1), np.uint64), np.zeros(1, np.int64)
+            )
         parts = replies if self._cluster else chain.from_iterable(replies)
         values = list(chain.from_iterable(parts))
         if question.order is not None:
@@ -185,26 +266,30 @@ class SharedTables:
             for at, value in zip(question.order, values, strict=True):
                 ordered[at] = value
             values = ordered
-        entries, starts = self._entries(values, lambda at: self._asked(question, at))
-        layout = self.layout
-        kinds = question.place.shape[1] // len(layout.probed)
-        firsts = np.tile(layout.firsts[layout.probed], kinds)
-        place = np.ascontiguousarray(question.place)
-        query, probe, entry, far = _core.bucket_matches(
-            question.keys, firsts, layout.words, place, entries, starts, layout.radius
-        )
-        if most is not None and len(query):
-            tables = len(layout.tables)
-            line = query * tables + probe % tables if layout.banded else query
-            kept = _at_most(line, entries, entry, most)
-            query, entry, far = query[kept], entry[kept], far[kept]
-        query, row = question.there[query], entries[entry, -1].astype(np.int64)
+        return BucketEntries(question, *self._entries(values, lambda at: self._asked(question, at)))
+
+    def rows(self, found: BucketEntries) -> Rows:
+        """The rows near any query, ascending, each once."""
+        touched = _core.bucket_touched(*self._searched(found)).view(np.bool_)
+        return np.unique(found.entries[touched, -1]).astype(np.int64)
+
+    def near(self, found: BucketEntries) -> Near:
+        """The rows near each query."""
+        query, _, entry, far = _core.bucket_matches(*self._searched(found))
+        query, row = found.question.there[query], found.entries[entry, -1].astype(np.int64)
         order = np.lexsort((row, query))
         query, row, far = query[order], row[order], far[order]
         # A row that is found in several tables, or was written twice, is one hit.
         fresh = np.ones(len(query), bool)
         fresh[1:] = (query[1:] != query[:-1]) | (row[1:] != row[:-1])
         return Near(query[fresh], row[fresh], far[fresh])
+
+    def _searched(self, found: BucketEntries) -> tuple[Keys, Rows, int, Rows, Keys, Rows, int]:
+        layout, question = self.layout, found.question
+        kinds = question.place.shape[1] // len(layout.probed)
+        firsts = np.tile(layout.firsts[layout.probed], kinds)
+        place = np.ascontiguousarray(question.place)
+        return question.keys, firsts, layout.words, place, found.entries, found.starts, layout.radius
 
     def _asked(self, question: Question, at: int) -> bytes:
         """The name of a bucket that was asked for."""
@@ -252,24 +337,21 @@ def _packed(data: bytes, replies: int) -> list[Command]:
     return [Command(b"", Packed(data, replies))]
 
 
+def _within(group: Sequence[int], sizes: Sequence[int], most: int) -> list[list[int]]:
+    """A group divided, in order, so that the sizes of each part add up to at most so much, or it is one alone."""
+    parts: list[list[int]] = []
+    size = 0
+    for at in group:
+        size += sizes[at]
+        if not parts or size > most:
+            parts.append([])
+            size = sizes[at]
+        parts[-1].append(at)
+    return parts
+
+
 def _there(keys: Keys, empty: Flags, rows: Rows) -> tuple[Keys, Rows]:
     """Those that are not empty."""
     if empty.any():
         keys, rows = keys[~empty], rows[~empty]
     return np.ascontiguousarray(keys), np.ascontiguousarray(rows, np.int64)
-
-
-def _at_most(line: Rows, entries: Keys, entry: Rows, most: int) -> Rows:
-    """Positions of hits, at most `most` for each query and key: those with the lowest rows."""
-    many = np.bincount(line)
-    if many.max(initial=0) <= most:
-        return np.arange(len(line))
-    columns = [entries[entry, -1], *(entries[entry, word] for word in range(entries.shape[1] - 1)), line]
-    order = np.lexsort(columns)
-    same = np.ones(len(order), bool)
-    same[0] = False
-    for column in columns[1:]:
-        same[1:] &= column[order[1:]] == column[order[:-1]]
-    starts = np.flatnonzero(~same)
-    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    return np.sort(order[rank < most])

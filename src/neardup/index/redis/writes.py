@@ -22,12 +22,14 @@ from neardup.index.redis.connection import Command
 from neardup.index.redis.documents import Fetched, RedisDocuments
 from neardup.index.redis.journal import Journal
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
+from neardup.index.redis.scripts import FORGET
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
 
 __all__ = ["RedisWriter"]
 
 AT_ONCE = 1024  # documents in a batch
 REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
+SECONDS_AT_ONCE = 100  # whose expired documents are removed together
 Rows = NDArray[np.int64]
 Times = tuple[int, int | None]  # added, expires
 
@@ -126,7 +128,7 @@ class RedisWriter:
         try:
             done, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
             case.before = self._documents.claimed(claims, claimed)
-            case.near = self._tables.near(question, found, self._matcher.most(followers=False))
+            case.found = self._tables.read(question, found)
         except NeardupError:
             self._give_up(case)
             raise
@@ -138,7 +140,7 @@ class RedisWriter:
         lost, but not wrong."""
         self._resolver.later.pop(case.ticket, None)
         ids, rows = [record.id for record in case.records], case.rows.tolist()
-        self._connection.run(self._tables.dropped(KEEPERS, case.items.keys, case.items.empty, case.rows))
+        self._connection.run(self._tables.dropped(case.items.keys, case.items.empty, case.rows))
         back = [(ids[at], rows[at], old) for at, old in enumerate(case.before) if old is not None]
         self._documents.hand_back([b[0] for b in back], [b[1] for b in back], [b[2] for b in back])
         self._connection.run(self._documents.released(ids, rows))
@@ -279,29 +281,53 @@ class RedisWriter:
         return int(self._connection.one(meta, "HINCRBY", meta, "rows", count)) - count
 
     def _sweep(self, now: int) -> int:
-        """Remove expired documents, second by second; the current second is read again until it is over."""
+        """Remove expired documents, some seconds at a time; the current second is read again until it is over."""
         index, count = self._layout.expiring, 0
         due = self._connection.one(index, "ZRANGEBYSCORE", index, "-inf", now // 1000)
         for value in due:
             if not value.isdigit():
                 where = f"{self._connection.address.shown} {index.decode()}"
                 raise FormatError(where, "seconds in which documents expire", repr(value)[:50])
-            second = int(value)
-            key = self._layout.expiry(second)
-            data = self._connection.one(key, "GET", key) or b""
+        for part in _parts([int(value) for value in due], SECONDS_AT_ONCE):
+            count += self._sweep_seconds(part, now)
+        return count
+
+    def _sweep_seconds(self, seconds: Sequence[int], now: int) -> int:
+        keys = [self._layout.expiry(second) for second in seconds]
+        listed = [data or b"" for data in self._connection.values(keys)]
+        for key, data in zip(keys, listed, strict=True):
             if len(data) % 8:
                 raise FormatError(
                     f"{self._connection.address.shown} {key.decode()}",
                     "rows of 8 bytes",
                     f"{len(data)} bytes",
                 )
-            rows = sorted(set(np.frombuffer(data, "<u8").tolist()))
-            records = self._documents.read(rows)
-            expired = [row for row in rows if row in records and records[row].expired(now)]
-            count += sum(self.drop(part) for part in _parts(expired, REMOVED_AT_ONCE))
-            if second < now // 1000:
-                self._connection.run([Command(key, ("DEL", key)), Command(index, ("ZREM", index, second))])
+        rows = sorted(set(np.frombuffer(b"".join(listed), "<u8").tolist()))
+        count = 0
+        for part in _parts(rows, REMOVED_AT_ONCE):
+            records = self._documents.read(part)
+            count += self.drop([row for row in part if row in records and records[row].expired(now)])
+        over = [at for at, second in enumerate(seconds) if second < now // 1000]
+        self._forget_seconds([(seconds[at], keys[at], listed[at]) for at in over])
         return count
+
+    def _forget_seconds(self, swept: Sequence[tuple[int, bytes, bytes]]) -> None:
+        """Delete the lists of seconds that are over. Another worker may be adding a document to one of them just now:
+        it appends to the list, and then notes the second. So a list that has changed is kept, and the second of a list
+        that still exists is noted again."""
+        if not swept:
+            return
+        index = self._layout.expiring
+        keys = [key for _, key, _ in swept]
+        gone = self._connection.each(FORGET, keys, [(len(data), data[-8:]) for _, _, data in swept])
+        noted = [entry for entry, deleted in zip(swept, gone, strict=True) if deleted]
+        if not noted:
+            return
+        removed = Command(index, ("ZREM", index, *(second for second, _, _ in noted)))
+        lengths = [Command(key, ("STRLEN", key)) for _, key, _ in noted]
+        _, found = self._connection.in_order([removed], lengths)
+        again = [second for (second, _, _), size in zip(noted, found, strict=True) if size]
+        self._connection.run([Command(index, ("ZADD", index, second, second)) for second in again])
 
     def drop(self, rows: Sequence[int], ticket: int | None = None) -> int:
         """Remove rows, and choose new keepers for their followers, under a new ticket or one whose documents are all
@@ -327,8 +353,8 @@ class RedisWriter:
 
     def _clean(self, going: dict[int, Record], rows: Rows, items: Items, counting: Sequence[Command]) -> None:
         """Delete entries, then ids, and records last, so that an interrupted removal can be repeated."""
-        commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
-        commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
+        self._tables.cut_followers(items.keys, items.empty, rows)
+        commands = self._tables.dropped(items.keys, items.empty, rows)
         released = self._documents.released([record.id for record in going.values()], list(going))
         self._connection.in_order(commands, released, self._documents.erased(list(going)), counting)
 
