@@ -88,7 +88,7 @@ def test_an_index(tmp_path, thing):
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["scan", "dedup"])
 def test_an_error_of_a_write_names_its_file(tmp_path, command):
-    """A limit on the size of files stands for a disk that is full: write() itself says no name."""
+    """A limit on the size of files has the same effect as a full disk: the error of a write has no name."""
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"text": f"page {n} " * 20}) + "\n" for n in range(20_000)))
     made = subprocess.run(

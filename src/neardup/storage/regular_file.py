@@ -19,7 +19,7 @@ def check_regular(path: str | PathLike[str]) -> None:
     try:
         found = os.stat(path)
     except OSError:
-        return  # whoever opens it says why that is not possible
+        return  # the error comes when it is opened
     _check(path, found)
 
 
