@@ -69,3 +69,13 @@ def test_large_buckets_of_duplicates_list_all_pairs(monkeypatch):
     found = pairs_of(nd.dedup(texts))
     monkeypatch.setattr(crowds, "FREE", 1 << 40)  # no table is checked
     assert pairs_of(nd.dedup(texts)) == found
+
+
+def test_nobody_can_hide_duplicates_by_adding_similar_documents():
+    """Duplicates share several bands, and are neighbours in the order of the next band in most of them."""
+    texts = hostile(6000, 3)
+    chosen = random.Random(5).sample(range(len(texts)), 200)
+    changed = [texts[row].split() for row in chosen]
+    copies = [" ".join([*words[:30], "new", *words[31:]]) for words in changed]
+    found = pairs_of(nd.dedup(texts + copies))
+    assert sum((row, len(texts) + at) in found for at, row in enumerate(chosen)) >= 190
