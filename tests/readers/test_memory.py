@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import lzma
 import os
@@ -163,6 +164,16 @@ def views_of_one(value, rows):
     return pa.Array.from_buffers(pa.string_view(), rows, [None, pa.py_buffer(views), one.buffers()[2]])
 
 
+def with_rows(batch, said, forged):
+    """An Arrow stream of a batch whose header says another number of rows."""
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, batch.schema) as writer:
+        writer.write(batch)
+    data = file.getvalue()
+    assert data.count(said.to_bytes(8, "little")) > 0
+    return data.replace(said.to_bytes(8, "little"), forged.to_bytes(8, "little"))
+
+
 LARGE = ["a " * 511 + f"{n:02}" for n in range(100)] * 3500  # 350 MB
 ARROWS = {
     "a large batch": (lambda path: write_batches(path, texts_batch(LARGE)), 350_000, {}),
@@ -204,6 +215,13 @@ ARROWS = {
         lambda path: write_batches(path, texts_batch(views_of_one("a " * (1 << 19), 1000))),
         1000,
         {},
+    ),
+    "more rows than its bytes can hold": (
+        lambda path: path.write_bytes(
+            with_rows(pa.record_batch({"text": pa.nulls(77_777)}), 77_777, 1 << 40)
+        ),
+        0,
+        {"damaged file": 1},
     ),
     "a dictionary of large values": (
         lambda path: write_batches(

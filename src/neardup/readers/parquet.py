@@ -20,6 +20,7 @@ from neardup.readers.sources import Source
 
 __all__ = ["arrow_rows", "open_arrow", "open_parquet"]
 
+_ROW = 64  # bytes that the least document takes in memory
 _COPIES = 4  # of a dictionary, while a column of them is read
 _BUFFER = 1 << 20  # bytes of a column read at a time; otherwise all of a row group's are read at once
 
@@ -44,6 +45,9 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
     if sum(groups) > max(limits.free_bytes, limits.expansion * (source.size or 0)):
         file.close()
         return _damaged(source, terms, f"decompresses to more than {limits.expansion:,} times its size")
+    if _too_many(data.num_rows, source, terms):
+        file.close()
+        return _damaged(source, terms, f"has {data.num_rows:,} rows, too many for its size")
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
@@ -82,6 +86,13 @@ def _group_rows(file: BinaryIO, table: Any, wanted: list[str], source: Source, t
             row += group.num_rows
 
 
+def _too_many(rows: int, source: Source, terms: Terms) -> bool:
+    """Whether a file says that it has more rows than it can have: rows of nulls and runs need no bytes, but each
+    becomes a document."""
+    limits = terms.limits
+    return rows > max(limits.free_bytes // _ROW, limits.expansion * (source.size or 0))
+
+
 def _pages(file: BinaryIO, chunk: Any, kind: Any, levels: int, most: int) -> Pages | None:
     """The pages by what decoding them takes; None if they are not known. A column of Arrow's dictionary type keeps
     several copies of its dictionary, and one value for all rows that have the same."""
@@ -104,13 +115,16 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
         arrow = ArrowFile.open(file, messages, whole, terms.limits.line_bytes)
         schema = arrow.schema
         _ = schema.names  # raises here if they are not UTF-8
+        rows = sum(message.rows for message in messages if not message.dictionary)
+        if _too_many(rows, source, terms):
+            raise ValueError(f"it has {rows:,} rows, too many for its size")
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
         return _damaged(source, terms, f"it is no Arrow file, or not a whole one: {error}")
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
-    def rows() -> Iterator[Row]:
+    def read() -> Iterator[Row]:
         row = 0
         with file, arrow:
             for batch, many in arrow.batches(source.name, terms, wanted):
@@ -119,7 +133,7 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
                     yield from arrow_rows(map(arrow.released, pieces), source.name, terms, row)
                 row += many
 
-    return Opened(_guarded(source, terms, pa, rows()), layout)
+    return Opened(_guarded(source, terms, pa, read()), layout)
 
 
 def arrow_rows(batches: Iterable[Any], name: str, terms: Terms, row: int = 0) -> Iterator[Row]:
