@@ -79,12 +79,12 @@ def _blocks(file: BinaryIO, length: int) -> list[tuple[int, int]]:
     if tail[4:] != FILE_MARK or not 0 < size <= min(length - 18, _MOST_HEADER):
         raise _NotArrow
     file.seek(length - 10 - size)
-    footer = _Table.root(file.read(size))
+    footer = _HeaderTable.root(file.read(size))
     places = [at for field in (2, 3) for at in footer.structures(field, 24)]
     return [(_number(footer.data, at, "<q"), _number(footer.data, at + 16, "<q")) for at in places]
 
 
-def _header(file: BinaryIO, at: int) -> tuple[_Table | None, int]:
+def _header(file: BinaryIO, at: int) -> tuple[_HeaderTable | None, int]:
     """The header of the message at a place, None for the end mark, and the place behind it."""
     if at < 0:
         raise _NotArrow
@@ -98,10 +98,10 @@ def _header(file: BinaryIO, at: int) -> tuple[_Table | None, int]:
         raise _NotArrow
     start = at + (8 if long else 4)
     file.seek(start)
-    return _Table.root(file.read(size)), start + size
+    return _HeaderTable.root(file.read(size)), start + size
 
 
-def _message(file: BinaryIO, header: _Table | None, body: int) -> Message | None:
+def _message(file: BinaryIO, header: _HeaderTable | None, body: int) -> Message | None:
     """The message with this header; None if it is neither a batch nor a dictionary."""
     if header is None or header.number(3, "<q") < 0:
         raise _NotArrow
@@ -132,12 +132,12 @@ def _number(data: bytes, at: int, kind: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _HeaderTable:
     data: bytes
     at: int
 
     @classmethod
-    def root(cls, data: bytes) -> _Table:
+    def root(cls, data: bytes) -> _HeaderTable:
         return cls(data, _number(data, 0, "<I"))
 
     def _place(self, field: int) -> int | None:
@@ -151,9 +151,9 @@ class _Table:
         place = self._place(field)
         return 0 if place is None else _number(self.data, place, kind)
 
-    def table(self, field: int) -> _Table | None:
+    def table(self, field: int) -> _HeaderTable | None:
         place = self._place(field)
-        return None if place is None else _Table(self.data, place + _number(self.data, place, "<I"))
+        return None if place is None else _HeaderTable(self.data, place + _number(self.data, place, "<I"))
 
     def structures(self, field: int, size: int) -> range:
         """The places of the structures of a vector."""

@@ -52,7 +52,7 @@ def join_keys(
     order = None if rank is None else np.argsort(np.argsort(rank[rows])).astype(np.uint32)
     first = following = next(columns, None)
     salt = 0 if first is None else salt_of(first[0])
-    adding, waiting = _Adding(rows, joined, cap, check), list[tuple[_Table, Crowds]]()
+    adding, waiting = _Adding(rows, joined, cap, check), list[tuple[_KeyTable, Crowds]]()
     number = 0
     while following is not None:
         (keys, present), last = following, first
@@ -69,7 +69,7 @@ def join_keys(
         near, ranks = then[0], order
         if places is not None:
             near, ranks = near[places], None if order is None else order[places]
-        table = _Table(_core.KeyBuckets(keys, threads), near, ranks, places, stored)
+        table = _KeyTable(_core.KeyBuckets(keys, threads), near, ranks, places, stored)
         crowds = None
         if verified is not None:
             here = rows if places is None else rows[places]
@@ -88,7 +88,7 @@ def join_keys(
 
 
 @dataclass(frozen=True)
-class _Table:
+class _KeyTable:
     """One table. `near` and `ranks` order its rows; `places` are theirs among all rows, and `stored` says which of its
     entries are no probes."""
 
@@ -108,7 +108,7 @@ class _Adding:
     cap: int
     check: Check | None
 
-    def add_waiting(self, waiting: list[tuple[_Table, Crowds]], verified: Verified | None) -> None:
+    def add_waiting(self, waiting: list[tuple[_KeyTable, Crowds]], verified: Verified | None) -> None:
         """The same for tables with large buckets, whose samples are verified together: they share documents."""
         if not waiting:
             return
@@ -118,7 +118,7 @@ class _Adding:
             self.add(table, keys)
         waiting.clear()
 
-    def add(self, table: _Table, thin: NDArray[np.uint64] | None = None) -> None:
+    def add(self, table: _KeyTable, thin: NDArray[np.uint64] | None = None) -> None:
         found, capped, skipped = table.buckets.pairs(table.near, table.ranks, self.cap, thin)
         self.joined.capped += capped
         self.joined.skipped += skipped
