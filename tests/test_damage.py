@@ -23,3 +23,8 @@ def test_damaged_findings_are_refused_or_answer_as_before():
 
 def test_damaged_values_of_a_shared_index_are_refused_in_words(redis_server):
     assert run_damage("shared index", 0, budget(30, 300)) == []
+
+
+def test_a_damaged_row_of_a_shared_index_may_be_negative(redis_server):
+    """A case that a soak found."""
+    assert run_damage("shared index", 1_000_038, 1) == []

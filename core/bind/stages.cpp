@@ -1,4 +1,5 @@
 // Stages of a deduplication: candidates from sketches, verification, keepers from pairs.
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "join/containment.hpp"
 #include "join/verify.hpp"
 #include "passages/copied.hpp"
+#include "search/key_buckets.hpp"
 #include "search/lsh.hpp"
 
 namespace neardup {
@@ -127,6 +129,43 @@ void bind_lsh(nb::module_& module) {
     // What a bucket beyond the cap is paired by: Spark's join follows the same rule.
     module.attr("STARS") = kStars;
     module.attr("NEIGHBOURS") = kNeighbours;
+    nb::class_<KeyBuckets>(module, "KeyBuckets", "Rows with equal keys; see core/search/key_buckets.hpp.")
+        .def(
+            "__init__",
+            [](KeyBuckets* self, const Hashes& keys, int threads) {
+                check_row_count(keys.shape(0));
+                const unsigned many = check_threads(threads);
+                without_gil([&] { return new (self) KeyBuckets(view(keys), many); });
+            },
+            "keys"_array, "threads"_a = 1)
+        .def(
+            "crowds",
+            [](const KeyBuckets& buckets, std::size_t least, std::size_t sample, std::uint64_t salt) {
+                if (sample < 1 || sample > least) throw nb::value_error("sample must be from 1 to least");
+                auto found = without_gil([&] { return buckets.crowds(least, sample, salt); });
+                return std::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.sizes)),
+                                       to_numpy(std::move(found.rows), sample));
+            },
+            "least"_a, "sample"_a, "salt"_a,
+            "Of the buckets of more than `least` rows: keys, numbers of rows, and sampled rows [buckets, "
+            "sample].")
+        .def(
+            "pairs",
+            [](const KeyBuckets& buckets, const std::optional<Hashes>& then,
+               const std::optional<Column<std::uint32_t>>& rank, std::size_t cap,
+               const std::optional<Hashes>& thin) {
+                if ((then && then->shape(0) != buckets.rows()) || (rank && rank->shape(0) != buckets.rows()))
+                    throw nb::value_error("columns differ in length");
+                const auto poor = thin ? view(*thin) : std::span<const std::uint64_t>{};
+                if (!std::is_sorted(poor.begin(), poor.end())) throw nb::value_error("thin must ascend");
+                auto found = without_gil([&] {
+                    return buckets.pairs(then ? view(*then) : std::span<const std::uint64_t>{},
+                                         rank ? view(*rank) : std::span<const std::uint32_t>{}, cap, poor);
+                });
+                return to_columns(found.pairs, found.capped, found.skipped);
+            },
+            "then"_array.none(), "rank"_array.none(), "cap"_a, "thin"_array.none() = nb::none(),
+            "Packed pairs of rows with equal keys, capped buckets, skipped pairs.");
     module.def(
         "key_pairs",
         [](const Hashes& keys, const std::optional<Hashes>& then,
@@ -135,14 +174,15 @@ void bind_lsh(nb::module_& module) {
             if ((then && then->shape(0) != keys.shape(0)) || (rank && rank->shape(0) != keys.shape(0)))
                 throw nb::value_error("columns differ in length");
             auto found = without_gil([&] {
-                return key_pairs(view(keys), then ? view(*then) : std::span<const std::uint64_t>{},
-                                 rank ? view(*rank) : std::span<const std::uint32_t>{}, cap,
-                                 check_threads(threads));
+                return KeyBuckets(view(keys), check_threads(threads))
+                    .pairs(then ? view(*then) : std::span<const std::uint64_t>{},
+                           rank ? view(*rank) : std::span<const std::uint32_t>{}, cap, {});
             });
             return to_columns(found.pairs, found.capped, found.skipped);
         },
         "keys"_array, "then"_array.none(), "rank"_array.none(), "cap"_a, "threads"_a = 1,
-        "Packed pairs of rows with equal keys, capped buckets, skipped pairs; see core/search/lsh.hpp.");
+        "Packed pairs of rows with equal keys, capped buckets, skipped pairs; see "
+        "core/search/key_buckets.hpp.");
     module.def(
         "merge_pairs",
         [](const Hashes& a, const Hashes& b) {

@@ -171,3 +171,17 @@ def test_checked_json_finds_every_flipped_bit(tmp_path):
             # Its name may be gone, which the caller refuses; or the flip is in the white space behind it.
             assert not checked or said == value
     assert parse_checked(b'{"older": 1}', "file.json", "a file") == ({"older": 1}, False)
+
+
+@pytest.mark.parametrize("name", ["../evil.jsonl", "a/../../evil.jsonl", "..", "a\0b.jsonl", "evil.jsonl\0"])
+def test_names_in_a_forged_manifest_stay_within_the_output_folder(found, tmp_path, name):
+    """Anybody can write a manifest with a checksum that fits."""
+    shutil.copytree(found.path, tmp_path / "found")
+    path = tmp_path / "found" / "manifest.json"
+    manifest, _ = read_checked(path, "a manifest")
+    manifest["file_names"] = [name]
+    manifest["inputs"][0]["name"] = name
+    write_checked(path, manifest)
+    with pytest.raises(NeardupError, match="valid name"):
+        apply(tmp_path / "found", f"{tmp_path / 'out'}/")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["found"]

@@ -76,14 +76,24 @@ def kept(keeper, rank, many):
     return sorted(stays)
 
 
-def key_pairs(keys, then, rank, cap, stars=4, neighbours=8):
+def crowds(keys, least, sample, mixed):
+    """Key, size and sampled rows of each bucket of more than `least` rows; `mixed(row)` orders the rows."""
+    buckets = {}
+    for row, key in enumerate(keys):
+        buckets.setdefault(key, []).append(row)
+    large = sorted((key, rows) for key, rows in buckets.items() if len(rows) > max(least, 1))
+    return [(key, len(rows), sorted(sorted(rows, key=mixed)[:sample])) for key, rows in large]
+
+
+def key_pairs(keys, then, rank, cap, thin=()):
     """Pairs of rows with equal keys, capped buckets, and how many of their pairs were left out."""
     buckets, found, capped, skipped = {}, set(), 0, 0
     for row, key in enumerate(keys):
         buckets.setdefault(key, []).append(row)
     for bucket in buckets.values():
         every = {tuple(sorted(pair)) for pair in combinations(bucket, 2)}
-        if len(bucket) > cap:
+        if len(bucket) > 1 and (len(bucket) > cap or keys[bucket[0]] in thin):
+            stars, neighbours = (0, 1) if keys[bucket[0]] in thin else (4, 8)
             bucket.sort(key=lambda row: rank[row] if rank is not None else row)
             some = {tuple(sorted(pair)) for pair in every if set(pair) & set(bucket[:stars])}
             rest = sorted(bucket[stars:], key=lambda row: (then[row] if then is not None else 0, row))

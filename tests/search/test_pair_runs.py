@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import pipeline as reference_pipeline
+from reference.core import mix
 
 from neardup import _core
 from neardup.search.candidates import Joined, best_first, implied_pairs
@@ -89,6 +90,39 @@ def test_pairs_of_equal_keys(keys, cap, threads, ranked, ordered, random):
     left, right = unpack_pairs(found)
     pairs = list(zip(left.tolist(), right.tolist(), strict=True))
     assert (pairs, capped, skipped) == reference_pipeline.key_pairs(keys, then, rank, cap)
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 2**63, 2**64 - 1]), max_size=60),
+    st.integers(1, 8),
+    st.sampled_from([1, 2, 3, 5]),
+    st.randoms(use_true_random=False),
+)
+def test_buckets_with_few_pairs_and_samples(keys, cap, threads, random):
+    rank = random.sample(range(len(keys)), len(keys))
+    then = [random.randrange(3) for _ in keys]
+    thin = sorted(random.sample([0, 2, 2**63, 17], random.randrange(4)))
+    buckets = _core.KeyBuckets(np.array(keys, np.uint64), threads)
+    found, capped, skipped = buckets.pairs(
+        np.array(then, np.uint64), np.array(rank, np.uint32), cap, np.array(thin, np.uint64)
+    )
+    pairs = list(zip(*(side.tolist() for side in unpack_pairs(found)), strict=True))
+    assert (pairs, capped, skipped) == reference_pipeline.key_pairs(keys, then, rank, cap, thin)
+    sample, salt = random.randrange(1, cap + 1), random.randrange(2**64)
+    crowds = [column.tolist() for column in buckets.crowds(cap, sample, salt)]
+    assert list(zip(*crowds, strict=True)) == reference_pipeline.crowds(
+        keys, cap, sample, lambda row: mix(row ^ salt)
+    )
+
+
+def test_keys_of_few_pairs_must_ascend():
+    buckets = _core.KeyBuckets(np.zeros(3, np.uint64))
+    with pytest.raises(ValueError, match="ascend"):
+        buckets.pairs(None, None, 10, np.array([2, 1], np.uint64))
+    with pytest.raises(ValueError, match="sample"):
+        buckets.crowds(4, 5, 0)
+    with pytest.raises(ValueError, match="differ in length"):
+        buckets.pairs(np.zeros(2, np.uint64), None, 10)
 
 
 def test_columns_of_other_lengths_are_refused():

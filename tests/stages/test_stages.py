@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -107,6 +108,27 @@ def test_large_groups_of_equal_fingerprints(tmp_path: Path) -> None:
     nd.scan(corpus, tmp_path / "scan", config)
     staged(corpus, tmp_path / "run", tmp_path / "found", 4, config)
     same(tmp_path / "scan", tmp_path / "found")
+
+
+def test_large_buckets_without_duplicates(tmp_path: Path) -> None:
+    """Samples of such buckets are verified while tables are joined, each table by some task."""
+    draw = random.Random(2)
+    base = [f"w{draw.randrange(50_000)}" for _ in range(60)]
+    texts = []
+    for _ in range(2500):
+        words = list(base)
+        for place in draw.sample(range(60), 2):
+            words[place] = f"w{draw.randrange(1 << 20)}"
+        texts.append(" ".join(words))
+    (tmp_path / "in").mkdir()
+    for number in range(5):
+        lines = (json.dumps({"id": f"{number}-{i}", "text": t}) for i, t in enumerate(texts[number::5]))
+        (tmp_path / "in" / f"{number}.jsonl").write_text("\n".join(lines) + "\n")
+    config = nd.Config()
+    expected = nd.scan(tmp_path / "in", tmp_path / "expected", config)
+    assert expected.manifest["counts"]["capped"] > 0
+    staged(tmp_path / "in", tmp_path / "run", tmp_path / "found", 3, config)
+    same(tmp_path / "found", tmp_path / "expected")
 
 
 def run_command(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -306,8 +306,9 @@ class _Output:
     def file_of(self, entry: dict[str, Any], folder: Path) -> int:
         """Write the documents of one input in its format; a kept page or text file is copied unchanged."""
         target = folder / entry["name"].lstrip("/")
-        if not target.resolve().is_relative_to(folder.resolve()):
-            raise DataError(f"{entry['name']}: is not a valid name for a file in a folder")
+        # No name of a file has a zero byte; the system functions raise ValueError.
+        if "\0" in entry["name"] or not target.resolve().is_relative_to(folder.resolve()):
+            raise DataError(f"{entry['name']!r}: is not a valid name for a file in a folder")
         single = entry["format"] in ("text", "html")
         if entry["format"] == "warc":
             check_warc_output(self.findings, target, self.write)

@@ -30,6 +30,7 @@ from neardup.findings.lanes import LANES, Removals, described, removals_of
 from neardup.storage.atomic_file import write_at
 from neardup.storage.checked_json import check_names, checked_json, complete_lines, parse_checked
 from neardup.storage.lock import FileLock
+from neardup.storage.regular_file import read_regular
 from neardup.values.wording import counted
 
 __all__ = [
@@ -221,7 +222,7 @@ def _lines(findings: Findings) -> Iterator[Answer]:
     path, own = findings.path / AUDIT, identity(findings)
     if not path.exists():
         return
-    for number, line in enumerate(complete_lines(path.read_bytes(), path).split(b"\n")[:-1], 1):
+    for number, line in enumerate(complete_lines(read_regular(path), path).split(b"\n")[:-1], 1):
         said, _ = parse_checked(line, path, f"an answer in line {number}")
         check_names(said, _NAMES, path, f"line {number}")
         try:

@@ -22,6 +22,7 @@ from neardup.findings.folder import Findings
 from neardup.storage.atomic_file import sync_folder, write_at
 from neardup.storage.checked_json import checked_json, complete_lines
 from neardup.storage.lock import FileLock
+from neardup.storage.regular_file import open_regular
 from neardup.values.checks import checked
 from neardup.values.wording import printable
 
@@ -84,7 +85,7 @@ class DecisionLog:
     def refresh(self) -> Decisions:
         """Read new lines of the log and return the decisions in force."""
         try:
-            with open(self.path, "rb") as file:
+            with open(open_regular(self.path), "rb") as file:
                 self._take(file.fileno())
         except FileNotFoundError:
             self._start_over()

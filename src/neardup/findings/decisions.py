@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 from neardup.errors import FormatError
 from neardup.storage.checked_json import parse_checked
+from neardup.storage.regular_file import open_regular, read_regular
 
 __all__ = ["Decision", "Decisions", "How", "Kind", "decided_labels", "is_log", "parse_decision"]
 
@@ -161,7 +162,7 @@ class Decisions:
 def is_log(path: Path) -> bool:
     """Whether a file is a log of decisions or an export of one, and not another kind of table."""
     try:
-        with open(path, "rb") as file:
+        with open(open_regular(path), "rb") as file:
             first = json.loads(file.readline(1 << 20))
         return isinstance(first, dict) and {"sequence", "decision", "left_row"} <= first.keys()
     except (OSError, ValueError, RecursionError):
@@ -177,7 +178,7 @@ def decided_labels(path: Path) -> list[tuple[str, str, float]]:
 
 
 def _whole_lines(path: Path) -> Iterable[bytes]:
-    data = path.read_bytes()
+    data = read_regular(path)
     return data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
 
 

@@ -10,7 +10,15 @@ from typing import Any
 
 from neardup.errors import DataError, MissingExtra
 
-__all__ = ["arrow_of_pandas", "check_batch", "checked_items", "checked_texts", "malformed", "pyarrow"]
+__all__ = [
+    "arrow_of_pandas",
+    "check_batch",
+    "check_shape",
+    "checked_items",
+    "checked_texts",
+    "malformed",
+    "pyarrow",
+]
 
 
 def pyarrow(doing: str) -> Any:
@@ -27,6 +35,12 @@ def check_batch(batch: Any) -> None:
     rejected alone, later."""
     for column in batch.columns:
         _check(column)
+
+
+def check_shape(batch: Any) -> None:
+    """ArrowInvalid if a column of the batch has a buffer too short for its rows. Offsets are not looked at."""
+    for column in batch.columns:
+        column.validate()
 
 
 def checked_texts(array: Any) -> Any:

@@ -7,20 +7,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-import numpy as np
-
-from neardup.readers.arrow_checks import check_batch, pyarrow
+from neardup.readers.arrow_checks import check_batch, check_shape, pyarrow
+from neardup.readers.arrow_files import ArrowFile
+from neardup.readers.arrow_messages import messages_of
+from neardup.readers.arrow_sizes import row_sizes, sized_pieces
 from neardup.readers.compression import COMPRESSIONS
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row, find_layout
+from neardup.readers.parquet_lists import list_pages
 from neardup.readers.parquet_pages import Pages, pages_of, rows_at_a_time
 from neardup.readers.sources import Source
 
 __all__ = ["arrow_rows", "open_arrow", "open_parquet"]
 
-_TEXTS = ("string", "large_string", "binary", "large_binary")
+_ROW = 64  # bytes that the least document takes in memory
 _COPIES = 4  # of a dictionary, while a column of them is read
-_MARK = b"\xff\xff\xff\xff"  # in front of each message of an Arrow stream
 _BUFFER = 1 << 20  # bytes of a column read at a time; otherwise all of a row group's are read at once
 
 
@@ -44,6 +45,9 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
     if sum(groups) > max(limits.free_bytes, limits.expansion * (source.size or 0)):
         file.close()
         return _damaged(source, terms, f"decompresses to more than {limits.expansion:,} times its size")
+    if _too_many(data.num_rows, source, terms):
+        file.close()
+        return _damaged(source, terms, f"has {data.num_rows:,} rows, too many for its size")
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
@@ -57,31 +61,46 @@ def _group_rows(file: BinaryIO, table: Any, wanted: list[str], source: Source, t
     with file:
         for number in range(table.metadata.num_row_groups):
             group = table.metadata.row_group(number)
+            rows = f"rows {row + 1:,} to {row + group.num_rows:,}"
             columns = []
             for at in range(group.num_columns):
                 chunk = group.column(at)
                 kind = kinds.get(chunk.path_in_schema.split(".")[0])
                 if kind is not None:
-                    columns.append(_weighed(pages_of(file, chunk), kind, chunk))
-            many, size = rows_at_a_time(columns, most, terms.batch)
-            if many:
+                    columns.append(
+                        _pages(file, chunk, kind, table.schema.column(at).max_repetition_level, most)
+                    )
+            known = [pages for pages in columns if pages is not None]
+            many, size = rows_at_a_time(known, most, terms.batch)
+            if len(known) < len(columns):
+                detail = f"{rows} are in pages whose headers are damaged"
+                terms.rejects.add(source.name, row + 1, "damaged file", detail)
+            elif many:
                 batches = table.iter_batches(
                     batch_size=many, row_groups=[number], columns=wanted, use_threads=False
                 )
                 yield from arrow_rows(batches, source.name, terms, row)
             else:
-                rows = f"rows {row + 1:,} to {row + group.num_rows:,}"
                 detail = f"{rows} take {size:,} bytes at once to decode; give more memory"
                 terms.rejects.add(source.name, row + 1, "too large", detail)
             row += group.num_rows
 
 
-def _weighed(pages: Pages | None, kind: Any, chunk: Any) -> Pages:
-    """The pages by what decoding them takes. A column of Arrow's dictionary type keeps several copies of its
-    dictionary, and one value for all rows that have the same; of pages that are not known, one may be as large as all.
-    """
+def _too_many(rows: int, source: Source, terms: Terms) -> bool:
+    """Whether a file says that it has more rows than it can have: rows of nulls and runs need no bytes, but each
+    becomes a document."""
+    limits = terms.limits
+    return rows > max(limits.free_bytes // _ROW, limits.expansion * (source.size or 0))
+
+
+def _pages(file: BinaryIO, chunk: Any, kind: Any, levels: int, most: int) -> Pages | None:
+    """The pages by what decoding them takes; None if they are not known. A column of Arrow's dictionary type keeps
+    several copies of its dictionary, and one value for all rows that have the same."""
+    pages = pages_of(file, chunk)
     if pages is None:
-        return Pages.one(int(chunk.total_uncompressed_size), int(chunk.num_values))
+        return None
+    if levels:
+        return list_pages(file, chunk, pages, levels, most)
     if hasattr(kind, "index_type"):
         return replace(pages, dictionary=_COPIES * pages.dictionary, longest=0)
     return pages
@@ -92,40 +111,29 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
     pa = pyarrow("reading Arrow files")
     file = source.open()
     try:
-        head = file.read(6)
-        file.seek(0)
-        if head == b"ARROW1":
-            whole = pa.ipc.open_file(file)
-            batches = (whole.get_batch(i) for i in range(whole.num_record_batches))
-            schema = whole.schema
-        else:
-            stream = pa.ipc.open_stream(file)
-            batches, schema = iter(stream), stream.schema
+        messages, whole = messages_of(file)
+        arrow = ArrowFile.open(file, messages, whole, terms.limits.line_bytes)
+        schema = arrow.schema
         _ = schema.names  # raises here if they are not UTF-8
+        rows = sum(message.rows for message in messages if not message.dictionary)
+        if _too_many(rows, source, terms):
+            raise ValueError(f"it has {rows:,} rows, too many for its size")
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
         return _damaged(source, terms, f"it is no Arrow file, or not a whole one: {error}")
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
-    def pieces() -> Iterator[Any]:
-        with file:
-            for batch in batches:
-                chosen = batch.select(wanted)
-                for start in range(0, chosen.num_rows, terms.batch):
-                    yield chosen.slice(start, terms.batch)
-            if head != b"ARROW1" and not _has_end(file, head):
-                raise pa.ArrowInvalid("the stream ends without its end mark: rows may be missing")
+    def read() -> Iterator[Row]:
+        row = 0
+        with file, arrow:
+            for batch, many in arrow.batches(source.name, terms, wanted):
+                if batch is not None:
+                    pieces = (batch.slice(start, terms.batch) for start in range(0, many, terms.batch))
+                    yield from arrow_rows(map(arrow.released, pieces), source.name, terms, row)
+                row += many
 
-    return Opened(_guarded(source, terms, pa, arrow_rows(pieces(), source.name, terms)), layout)
-
-
-def _has_end(file: BinaryIO, head: bytes) -> bool:
-    """Whether a stream that was read to its end has the end mark; for pyarrow a stream that was cut off between two
-    batches is a whole one. Streams of before 2019, whose messages have no mark in front, have a shorter one."""
-    mark = _MARK + bytes(4) if head.startswith(_MARK) else bytes(4)
-    file.seek(max(0, file.tell() - len(mark)))
-    return file.read(len(mark)) == mark
+    return Opened(_guarded(source, terms, pa, read()), layout)
 
 
 def arrow_rows(batches: Iterable[Any], name: str, terms: Terms, row: int = 0) -> Iterator[Row]:
@@ -155,39 +163,21 @@ def arrow_rows(batches: Iterable[Any], name: str, terms: Terms, row: int = 0) ->
 
 
 def _without_huge(batches: Iterable[Any], name: str, terms: Terms, row: int) -> Iterator[Any]:
-    """The batches, checked; a row with a value beyond the limit of a line is rejected before it becomes a Python
-    object, and its number comes in its place."""
+    """The batches, checked, in pieces that take no more than a line may; a row that takes more is rejected before it
+    becomes Python objects, and its number comes in its place."""
     most = terms.limits.line_bytes
     for batch in batches:
-        check_batch(batch)
-        start = 0
-        if batch.nbytes > most:
-            for place, size in _huge_values(batch, most):
-                yield batch.slice(start, place - start)
-                terms.rejects.add(name, row + place + 1, "too large", f"a value of {size:,} bytes")
-                yield row + place + 1
-                start = place + 1
-        yield batch.slice(start) if start else batch
+        check_shape(batch)
+        sizes = row_sizes(batch)
+        for begin, end in sized_pieces(sizes, most):
+            if sizes[begin] > most:
+                terms.rejects.add(name, row + begin + 1, "too large", f"a row of {sizes[begin]:,} bytes")
+                yield row + begin + 1
+                continue
+            piece = batch if end - begin == batch.num_rows else batch.slice(begin, end - begin)
+            check_batch(piece)
+            yield piece
         row += batch.num_rows
-
-
-def _huge_values(batch: Any, most: int) -> Iterator[tuple[int, int]]:
-    """The rows with a text of more than so many bytes, ascending, and the size of the largest."""
-    import pyarrow as pa
-    import pyarrow.compute as compute
-
-    sizes = np.zeros(batch.num_rows, np.int64)
-    for column in batch.columns:
-        indices = None
-        if pa.types.is_dictionary(column.type):
-            indices, column = column.indices, column.dictionary
-        if str(column.type) in _TEXTS:
-            lengths = compute.fill_null(compute.binary_length(column), 0)
-            if indices is not None:
-                lengths = compute.fill_null(lengths.take(indices), 0)
-            np.maximum(sizes, lengths.to_numpy(zero_copy_only=False), out=sizes)
-    for place in np.flatnonzero(sizes > most).tolist():
-        yield place, int(sizes[place])
 
 
 def _values(column: Any) -> list[Any]:

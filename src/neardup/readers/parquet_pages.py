@@ -16,27 +16,31 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pages", "pages_of", "rows_at_a_time"]
+__all__ = ["DICTIONARY", "PageHeader", "Pages", "headers_of", "pages_of", "rows_at_a_time"]
 
 _HEADERS = (
     1 << 10,
     1 << 16,
-)  # headers hold two values of statistics at most; longer ones are not walked over
+    1 << 20,
+    1 << 24,
+)  # bytes of a header that are read; Arrow reads up to the last, too
 _MOST_PAGES = 100_000
 _STRUCTURE = 12  # the kind of a field
-_DICTIONARY = 2  # a kind of page
-_COUNTED = {0: 5, _DICTIONARY: 7, 3: 8}  # the structure that has the number of values, by the kind of page
+DICTIONARY = 2  # a kind of page
+_COUNTED = {0: 5, DICTIONARY: 7, 3: 8}  # the structure that has the number of values, by the kind of page
 
 
 @dataclass(frozen=True)
 class Pages:
     """The pages of values of one column chunk: decompressed bytes and values of each. `dictionary` is the size of the
-    dictionary page, decompressed, and `longest` that of its longest value."""
+    dictionary page, decompressed, and `longest` that of its longest value. In a column with `lists`, `values` are the
+    rows that begin in a page, and `longest` is the size of the longest row."""
 
     sizes: NDArray[np.int64]
     values: NDArray[np.int64]
     dictionary: int = 0
     longest: int = 0
+    lists: bool = False
 
     @classmethod
     def one(cls, size: int, values: int) -> Pages:
@@ -52,8 +56,10 @@ class Pages:
         value of the dictionary for each."""
         ends = np.cumsum(self.values)
         before = np.concatenate([[0], np.cumsum(self.sizes)])
-        # The rows begin at the last value of one page, and end `rows - 1` values behind it.
-        last = np.minimum(np.searchsorted(ends, ends + (rows - 2), side="right"), max(len(ends) - 1, 0))
+        # The rows begin at the last value of one page, and end `rows - 1` values behind it; with lists, the last one
+        # ends where the next begins.
+        behind = rows - 1 if self.lists else rows - 2
+        last = np.minimum(np.searchsorted(ends, ends + behind, side="right"), max(len(ends) - 1, 0))
         touched = before[last + 1] - before[:-1]
         return int(touched.max(initial=0)) + rows * self.longest
 
@@ -72,36 +78,55 @@ def rows_at_a_time(columns: Sequence[Pages], most: int, batch: int) -> tuple[int
     return 0, largest
 
 
-def pages_of(file: BinaryIO, chunk: Any) -> Pages | None:
-    """The pages of a column chunk. None if its headers are damaged, or there are too many. The position of the file is
-    not kept."""
+@dataclass(frozen=True, slots=True)
+class PageHeader:
+    """The header of a page: its kind, its size decompressed and as stored, its number of values, and where its bytes
+    begin. `counts` are the whole numbers of the structure of its kind."""
+
+    kind: int
+    size: int
+    stored: int
+    values: int
+    begin: int
+    counts: dict[int, int]
+
+
+def headers_of(file: BinaryIO, chunk: Any) -> list[PageHeader] | None:
+    """The headers of the pages of a column chunk. None if they are damaged, or there are too many. The position of the
+    file is not kept."""
     starts = [chunk.data_page_offset]
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
         starts.append(chunk.dictionary_page_offset)
     at = min(starts)
-    end, dictionary, longest = at + chunk.total_compressed_size, 0, 0
-    found: list[tuple[int, int]] = []
+    end = at + chunk.total_compressed_size
+    found: list[PageHeader] = []
     for _ in range(_MOST_PAGES):
         if at >= end:
-            sizes, values = np.array(found, np.int64).reshape(-1, 2).T
-            shared = (
-                "DELTA_BYTE_ARRAY" in chunk.encodings
-            )  # a value may repeat the one before it without its bytes
-            return Pages(sizes, values, dictionary, max(longest, int(sizes.max(initial=0)) if shared else 0))
+            return found
         header = _header(file, at, end)
         if header is None:
             return None
-        kind, size, stored, many, length = header
-        if kind == _DICTIONARY:
-            dictionary, longest = max(dictionary, size), max(longest, size)
-        elif kind in _COUNTED:
-            found.append((size, many))
-        at += length + stored
+        if header.kind in _COUNTED:
+            found.append(header)
+        at = header.begin + header.stored
     return None
 
 
-def _header(file: BinaryIO, at: int, end: int) -> tuple[int, int, int, int, int] | None:
-    """Kind, size, size as stored and number of values of the page at a place, and the length of its header."""
+def pages_of(file: BinaryIO, chunk: Any) -> Pages | None:
+    """The pages of a column chunk. None if its headers are damaged, or there are too many. The position of the file is
+    not kept."""
+    headers = headers_of(file, chunk)
+    if headers is None:
+        return None
+    found = [(header.size, header.values) for header in headers if header.kind != DICTIONARY]
+    sizes, values = np.array(found, np.int64).reshape(-1, 2).T
+    dictionary = max((header.size for header in headers if header.kind == DICTIONARY), default=0)
+    shared = "DELTA_BYTE_ARRAY" in chunk.encodings  # a value may repeat the one before it without its bytes
+    return Pages(sizes, values, dictionary, max(dictionary, int(sizes.max(initial=0)) if shared else 0))
+
+
+def _header(file: BinaryIO, at: int, end: int) -> PageHeader | None:
+    """The header of the page at a place."""
     for most in _HEADERS:
         file.seek(at)
         header = _Compact(file.read(min(most, end - at)))
@@ -110,10 +135,11 @@ def _header(file: BinaryIO, at: int, end: int) -> tuple[int, int, int, int, int]
         except (IndexError, ValueError, RecursionError):
             continue
         kind, size, stored = (fields.get(field, -1) for field in (1, 2, 3))
-        many = inner.get(_COUNTED.get(kind, 0), {}).get(1, 0)
+        counts = inner.get(_COUNTED.get(kind, 0), {})
+        many = counts.get(1, 0)
         if min(kind, size, stored, many) < 0:
             return None
-        return kind, size, stored, many, header.at
+        return PageHeader(kind, size, stored, many, at + header.at, counts)
     return None
 
 

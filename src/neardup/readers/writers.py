@@ -196,11 +196,9 @@ def format_for(
         format = stream_format
     if format is None or format not in FORMATS.values():
         known = ", ".join(sorted(set(FORMATS.values())))
-        what = (
-            f"there is no format {format!r}"
-            if format
-            else f"the ending {suffix or 'of its name'!r} is no format"
-        )
+        what = f"the ending {suffix!r} is no format" if suffix else "a name without an ending says no format"
+        if format:
+            what = f"there is no format {format!r}"
         raise ConfigError(
             f"{name}: {what} to write; name one with --out-format (in Python format=): {known}"
         ).with_options("--out-format", stream_format)

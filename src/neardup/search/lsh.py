@@ -21,6 +21,7 @@ from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
 from neardup.search.candidates import CAP, SPREAD, Columns, Joined, best_first, implied_pairs
 from neardup.search.collapse import Groups
+from neardup.search.crowds import Verified
 from neardup.search.interface import Keyed, KeyMethod, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
@@ -81,8 +82,9 @@ class LSH(KeyMethod):
     """Candidates by bands of MinHash values: `bands` x `rows` of them, the first of each sketch.
 
     A bucket holds the rows with the same key in a band. If it has more than `cap` rows, each row is paired only with
-    the bucket's first four rows by rank and with its eight neighbours in the order of the next band's key. For each
-    group of equal sketches, and each pair of groups, at most `spread` pairs are listed.
+    the bucket's first four rows by rank and with its eight neighbours in the order of the next band's key. A run can
+    verify pairs: there, a large bucket of which almost no pair is similar enough lists few pairs, too. For each group
+    of equal sketches, and each pair of groups, at most `spread` pairs are listed.
 
     >>> import neardup as nd
     >>> texts = ["one two three four five six seven"] * 2 + ["something else that has no word in common"]
@@ -198,6 +200,7 @@ class LSH(KeyMethod):
             threads=task.threads,
             progress=lambda bands: task.progress(bands / self.bands),
             part=task.part,
+            verified=task.verified,
         )
 
     def key_tables(self, prints: Sketches) -> int:
@@ -266,10 +269,12 @@ class LSH(KeyMethod):
         threads: int = 1,
         progress: Callable[[int], None] | None = None,
         part: Part = WHOLE,
+        verified: Verified | None = None,
     ) -> Joined:
         """The same candidates from keys alone, so that the keys can be stored anywhere: `keys(band)` gives the keys of
         all rows in one band, and `equal` is the result of `equal_keys`. Rows in `skip` have no sketch. `progress` gets
-        the number of bands done. Only the bands of the `part` are joined.
+        the number of bands done. Only the bands of the `part` are joined. With `verified`, large buckets of which
+        almost no pair is similar enough list few pairs (`search/crowds.py`).
 
         It needs about 40 to 70 bytes a row, and memory for the pairs, which `runs` may keep on disk.
         """
@@ -288,7 +293,15 @@ class LSH(KeyMethod):
                 yield np.ascontiguousarray(keys(band)[chosen]), None
 
         join_keys(
-            columns(), chosen, joined, rank=rank, cap=self.cap, threads=threads, progress=progress, part=part
+            columns(),
+            chosen,
+            joined,
+            rank=rank,
+            cap=self.cap,
+            threads=threads,
+            progress=progress,
+            part=part,
+            verified=verified,
         )
         return joined
 

@@ -219,8 +219,8 @@ class _SparkOutput:
 def _target(file: File, kind: str) -> str:
     """The name of an input's output, relative to the folder; `kind` is that of its recipe."""
     name = re.sub(r"^[a-z0-9]+:/*", "", file.name).lstrip("/")
-    if not name or ".." in name.split("/"):
-        raise DataError(f"{file.name}: is not a valid name for a file in a folder")
+    if not name or "\0" in name or ".." in name.split("/"):
+        raise DataError(f"{file.name!r}: is not a valid name for a file in a folder")
     return f"{name}.jsonl" if kind == "files" else name
 
 

@@ -12,8 +12,8 @@ import secrets
 import shutil
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,16 @@ try:
 except ImportError:  # not a POSIX system: nothing is locked, and nothing is swept
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["AtomicFile", "CommitOnExit", "hidden_name", "locked_folder", "sweep", "sync_folder", "write_at"]
+__all__ = [
+    "AtomicFile",
+    "CommitOnExit",
+    "hidden_name",
+    "locked_folder",
+    "named_errors",
+    "sweep",
+    "sync_folder",
+    "write_at",
+]
 
 _LONGEST = 200  # bytes of a name that a hidden name repeats; file systems allow 255 in all
 _SECOND = re.compile(r"[0-9a-f]{12}\.tmp")
@@ -103,6 +112,17 @@ def write_at(handle: int, data: bytes | memoryview, at: int) -> None:
     while len(left):
         done = os.pwrite(handle, left[: 1 << 30], at)
         left, at = left[done:], at + done
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Errors of the system within name this file, if they name none: those of a write do not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 class CommitOnExit(ABC):
@@ -193,9 +213,10 @@ class AtomicFile(CommitOnExit):
         if not self._open:
             return
         try:
-            self.file.flush()
-            if self._durable:
-                os.fsync(self.file.fileno())
+            with named_errors(self.path):
+                self.file.flush()
+                if self._durable:
+                    os.fsync(self.file.fileno())
             self._move()
             self.file.close()
             self._open = False

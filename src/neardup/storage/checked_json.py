@@ -14,6 +14,7 @@ from typing import Any
 
 from neardup.errors import FormatError
 from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.regular_file import read_regular
 
 __all__ = [
     "CHECKSUM",
@@ -108,7 +109,7 @@ def read_checked(path: Path, what: str) -> tuple[dict[str, Any], bool]:
     """Read a file; see `parse_checked`."""
     if path.stat().st_size > _MOST:
         raise FormatError(path, what, "a file too large to be one")
-    return parse_checked(path.read_bytes(), path, what)
+    return parse_checked(read_regular(path), path, what)
 
 
 def check_names(value: Mapping[str, Any], known: set[str], path: object, where: str) -> None:

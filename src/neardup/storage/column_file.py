@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError
+from neardup.storage.regular_file import open_regular
 from neardup.values.distinct import distinct
 from neardup.values.posix import require
 from neardup.values.threads import check_threads
@@ -124,7 +125,7 @@ class ColumnFile:
     def __init__(self, path: str | os.PathLike[str], magic: bytes, known_flags: int = 0) -> None:
         require(os, "preadv", "the reading of segment files")
         self.path = Path(path)
-        self._fd = os.open(self.path, os.O_RDONLY)
+        self._fd = open_regular(self.path)
         self._close = weakref.finalize(self, os.close, self._fd)
         try:
             self._read_header(magic, known_flags)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError
-from neardup.storage.atomic_file import AtomicFile, write_at
+from neardup.storage.atomic_file import AtomicFile, named_errors, write_at
 from neardup.storage.column_file import MOST_SCHEME, PAGE, Column, Header, aligned, pieces
 from neardup.values.threads import check_threads
 
@@ -135,4 +135,5 @@ class ColumnFileWriter:
         self._sums[name].append(_core.block_checksums(data, block, seed, which, check_threads(threads)))
 
     def _write(self, at: int, data: NDArray[np.uint8]) -> None:
-        write_at(self._file.fileno(), data.data, at)
+        with named_errors(self._whole.path):
+            write_at(self._file.fileno(), data.data, at)

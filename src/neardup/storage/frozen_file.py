@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import FormatError
 from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.regular_file import read_regular
 
 __all__ = ["read_frozen", "write_frozen"]
 
@@ -52,7 +53,7 @@ def write_frozen(
 
 def read_frozen(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The facts and columns of a file of this kind; FormatError if it is another file."""
-    data = Path(path).read_bytes()
+    data = read_regular(path)
     if data[:8] != MAGIC:
         raise FormatError(path, "a neardup frozen file", "something else")
     version = int.from_bytes(data[8:12], "little")

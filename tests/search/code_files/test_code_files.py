@@ -257,6 +257,7 @@ def test_wrong_calls(tmp_path):
         (lambda: open_codes(tmp_path / "none.hex"), "there is no such file"),
         (lambda: open_codes(tmp_path), "ending"),
         (lambda: open_codes(tmp_path / "a.doc"), "the ending '.doc' is no format"),
+        (lambda: open_codes(tmp_path / "a"), "a name without an ending says no format of codes"),
         (lambda: open_codes(path, format="hexe"), "there is no format 'hexe'"),
         (lambda: open_codes(path, bits=128), "its codes have 64 bits, not 128"),
         (lambda: open_codes(path, bits=65), "32, 64 or 128 bits, not 65"),

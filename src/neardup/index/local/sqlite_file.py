@@ -14,6 +14,7 @@ from typing import Any
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.index.interface import Durability
 from neardup.index.local.row_checks import damaged
+from neardup.storage.regular_file import check_regular
 
 __all__ = ["COUNTERS", "TOTAL", "VERSION", "SqliteFile", "size_of"]
 
@@ -58,6 +59,7 @@ class SqliteFile:
             raise ConfigError(f'durability is "full" or "normal", not {durability!r}')
         self.path = path
         self._lock = threading.RLock()
+        check_regular(path)
         _check_size(path)
         if readonly:
             _roll_back(path)

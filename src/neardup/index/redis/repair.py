@@ -170,7 +170,8 @@ def _put_right(documents: RedisDocuments, tables: SharedTables, writer: RedisWri
     now = documents.read(sorted(left))
     half = {row: record for row, record in now.items() if record.state in (PENDING, VOID)}
     writer.reassign(found.lost | half)
-    strays = {key: np.array(sorted(rows), "<u8").tobytes() for key, rows in found.strays.items()}
+    # As they are stored: a damaged row may be negative.
+    strays = {key: np.array(sorted(rows), "<i8").tobytes() for key, rows in found.strays.items()}
     if strays:
         words = [(rows,) for rows in strays.values()]
         commands = documents.connection.total(DROP, list(strays), words, tables.layout.width)

@@ -52,9 +52,9 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> CodeFo
     for known in get_args(CodeFormat):
         if found == known:
             return known  # type: ignore[no-any-return]
-    what = (
-        f"there is no format {format!r}" if format else f"the ending {ending or 'of its name'!r} is no format"
-    )
+    what = f"the ending {ending!r} is no format" if ending else "a name without an ending says no format"
+    if format:
+        what = f"there is no format {format!r}"
     known = ", ".join(get_args(CodeFormat))
     raise ConfigError(f"{path}: {what} of codes; name one with --format (in Python format=): {known}")
 
