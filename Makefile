@@ -169,7 +169,7 @@ $(LOWEST)/.tools: $(LOWEST)/.made pyproject.toml
 	touch $@
 
 test-lowest: $(LOWEST)/.installed engines
-	$(LOWEST)/bin/python -m pytest -m "not slow"
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadscope -m "not slow"
 
 # Every way to install it ends in a working command; what the wheel and the source archive hold is checked.
 check-package:
