@@ -160,13 +160,13 @@ sanitize: $(SANITIZED)/.installed $(SANITIZED)/.test
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" $(KERNELS)
 
 # The quick tests with the oldest versions that pyproject.toml allows. Without a wheel a version counts as absent: sources of
-# that age compile on few machines. Spark has no wheels at all. Scrapy of that age imports a private name of Twisted, which
-# Twisted 26.4 no longer has.
+# that age compile on few machines. Spark has no wheels at all. Two need others of their time: Scrapy imports a private name that
+# Twisted 26.4 no longer has, and matplotlib calls old names of pyparsing, which pyparsing 3.3 warns of.
 $(LOWEST)/.tools: $(LOWEST)/.made pyproject.toml
 	$(INSTALL) $(LOWEST) uv
 	$(LOWEST)/bin/python tools/requirements.py build test >$(LOWEST)/requirements.txt
 	$(LOWEST)/bin/python -m uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--only-binary :all: --no-binary pyspark -r $(LOWEST)/requirements.txt "twisted<26.4"
+		--only-binary :all: --no-binary pyspark -r $(LOWEST)/requirements.txt "twisted<26.4" "pyparsing<3.3"
 	touch $@
 
 test-lowest: $(LOWEST)/.installed engines
