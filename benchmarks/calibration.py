@@ -22,6 +22,7 @@ from benchmarks import machine
 from benchmarks.corpus import data
 from benchmarks.guards import Labels, load
 from benchmarks.quality.removals import ours, true_pairs
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.evaluate import measure_documents
@@ -31,7 +32,6 @@ from neardup.web import HtmlExtractor
 
 RESULT = Path(__file__).parent / "results" / "calibration.json"
 PAGE = Path(__file__).parents[1] / "docs" / "inside" / "quality.md"
-BEGIN, END = "<!-- calibration: begin -->", "<!-- calibration: end -->"
 SETS = (
     "gov2_human", "wiki_html_variants", "pydoc_html_versions", "k8s_docs_rev", "electron_i18n_rev", "tldr_short",
 )  # fmt: skip
@@ -174,7 +174,6 @@ HEAD = [
 def page(result: dict[str, Any]) -> str:
     return "\n".join(
         [
-            BEGIN,
             f"Made by `make quality` (`python -m benchmarks.calibration`) at commit `{result['commit']}`; do not edit "
             "between the marks.",
             "",
@@ -186,7 +185,6 @@ def page(result: dict[str, Any]) -> str:
             "",
             *HEAD,
             *(line(row) for row in result["rows"]),
-            END,
         ]
     )
 
@@ -213,9 +211,7 @@ def main() -> None:
             "date": machine.now(), "commit": machine.commit(), "versions": {"neardup": __version__}, "rows": rows,
         }  # fmt: skip
         RESULT.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + page(json.loads(RESULT.read_text("utf-8"))) + rest.split(END)[1], "utf-8")
+    write_part(PAGE, "calibration", page(json.loads(RESULT.read_text("utf-8"))))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ def texts_of(folder: Path, name: str) -> list[str]:
 
 
 def excerpts(texts: list[str], words: int, every: int) -> tuple[list[str], list[int]]:
+    """Of every so many documents an excerpt of successive words, and the row of the document that it is cut from."""
     pieces, origins = [], []
     for row in range(0, len(texts), every):
         parts = texts[row].split()

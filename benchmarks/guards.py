@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from benchmarks import machine
 from benchmarks.corpus import data
+from benchmarks.result_file import write_rows
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.clusters.protect import DEFAULT, GUARDS
@@ -28,7 +30,6 @@ from neardup.web import HtmlExtractor
 
 RESULT = Path(__file__).parent / "results" / "guards.json"
 PAGE = Path(__file__).parents[1] / "docs" / "inside" / "quality.md"
-BEGIN, END = "<!-- guards: begin -->", "<!-- guards: end -->"
 SETS = (
     "gov2_human", "wiki_html_variants", "pydoc_html_versions", "k8s_docs_rev", "electron_i18n_rev", "tldr_short",
     "licenses",
@@ -155,7 +156,6 @@ def total(rows: list[dict[str, Any]], setting: str, threshold: float, name: str)
 def page(result: dict[str, Any]) -> str:
     rows = result["rows"]
     lines = [
-        BEGIN,
         f"Made by `make quality` (`python -m benchmarks.guards`) at commit `{result['commit']}`; do not edit between "
         "the marks.",
         "",
@@ -196,24 +196,16 @@ def page(result: dict[str, Any]) -> str:
         "keeper does not have.",
         "",
         f"The time to compare all pairs, beside that of `nd.dedup` without guards, on one thread: {spent}.",
-        END,
     ]
     return "\n".join(lines)
-
-
-def write_page(result: dict[str, Any]) -> None:
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + page(result) + rest.split(END)[1], "utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.guards", description=__doc__)
     parser.add_argument("--page", action="store_true", help="the page from the kept result")
     if not parser.parse_args().page:
-        text = json.dumps(measure(), separators=(",", ":")).replace('},{"', '},\n{"')
-        RESULT.write_text(text + "\n", "utf-8")
-    write_page(json.loads(RESULT.read_text("utf-8")))
+        write_rows(RESULT, measure())
+    write_part(PAGE, "guards", page(json.loads(RESULT.read_text("utf-8"))))
 
 
 if __name__ == "__main__":

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
+from tools.page_part import write_part
 
 Texts = list[str]
 ROOT = Path(__file__).parents[1]
 RESULT, PAGE = ROOT / "benchmarks" / "results" / "hostile.json", ROOT / "docs" / "inside" / "reliability.md"
-BEGIN, END = "<!-- hostile: begin -->", "<!-- hostile: end -->"
 
 
 def repeated_word(scale: float) -> Texts:
@@ -203,15 +203,11 @@ def _cell(found: dict[str, Any] | None) -> str:
 
 
 def write_page(result: dict[str, Any]) -> None:
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
     said = (
         f"Made by `python -m benchmarks.hostile` at commit `{result['commit']}` on {result['machine']['cpu']}; do not "
         "edit between the marks."
     )
-    made = "\n".join([BEGIN, said, "", *table(result), END])
-    PAGE.write_text(before + made + after, "utf-8")
+    write_part(PAGE, "hostile", "\n".join([said, "", *table(result)]))
 
 
 def main() -> None:

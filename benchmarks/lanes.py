@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from benchmarks import machine
 from benchmarks.guards import load
+from benchmarks.result_file import write_rows
 from numpy.typing import NDArray
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.clusters.selection import Cut
@@ -30,7 +32,6 @@ from neardup.version import __version__
 
 RESULT = Path(__file__).parent / "results" / "lanes.json"
 PAGE = Path(__file__).parents[1] / "docs" / "inside" / "quality.md"
-BEGIN, END = "<!-- lanes: begin -->", "<!-- lanes: end -->"
 SETS = ("tldr_short", "k8s_docs_rev", "gov2_human", "electron_i18n_rev", "pydoc_html_versions")
 THRESHOLDS = (0.8, 0.5)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -132,7 +133,6 @@ def measure(sets: tuple[str, ...]) -> dict[str, Any]:
 def page(result: dict[str, Any]) -> str:
     at = result["shares"].index(0.2)
     lines = [
-        BEGIN,
         f"Made by `python -m benchmarks.lanes` at commit `{result['commit']}`; do not edit between the marks.",
         "",
         "The table shows the share of the wrong removals that is in the first 20% of the list on the review page. A "
@@ -161,15 +161,8 @@ def page(result: dict[str, Any]) -> str:
         f"Nothing is removed wrongly from {'; '.join(none)}." if none else "",
         "",
         f"Up to {noise} removals of a set are identical byte by byte and have different labels; they do not count.",
-        END,
     ]
     return "\n".join(lines)
-
-
-def write_page(result: dict[str, Any]) -> None:
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + page(result) + rest.split(END)[1], "utf-8")
 
 
 def main() -> None:
@@ -181,9 +174,8 @@ def main() -> None:
         print(json.dumps(measure(tuple(given.sets)), indent=1))
         return
     if not given.page:
-        text = json.dumps(measure(SETS), separators=(",", ":")).replace('},{"', '},\n{"')
-        RESULT.write_text(text + "\n", "utf-8")
-    write_page(json.loads(RESULT.read_text("utf-8")))
+        write_rows(RESULT, measure(SETS))
+    write_part(PAGE, "lanes", page(json.loads(RESULT.read_text("utf-8"))))
 
 
 if __name__ == "__main__":

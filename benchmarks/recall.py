@@ -24,6 +24,7 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.corpus import data
 from benchmarks.pipeline.truth import jaccard, tokens
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.compare import similarity
@@ -32,7 +33,6 @@ from neardup.web import HtmlExtractor
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "recall.json"
 PAGE = ROOT / "docs" / "inside" / "quality.md"
-BEGIN, END = "<!-- recall table: begin -->", "<!-- recall table: end -->"
 THRESHOLDS = (0.8, 0.7, 0.5)
 AIMS = {0.8: 0.99, 0.7: 0.98, 0.5: 0.98}
 HALF_A_PLACE = 0.00005  # the file's similarities are rounded to four places
@@ -152,7 +152,6 @@ def judge(rows: Iterable[Json]) -> list[str]:
 
 def table(result: Json) -> str:
     lines = [
-        BEGIN,
         f"Made by `python -m benchmarks.recall` at commit `{result['commit']}`; do not edit between the marks.",
         "",
         "| set | threshold | bands | pairs | reported | recall | precision | missed | of other words | wrong |",
@@ -172,40 +171,7 @@ def table(result: Json) -> str:
         lines.append(
             "Every aim is reached: recall of .99 at .8 and .98 at .7 and .5; no reported pair is wrong."
         )
-    return "\n".join([*lines, END])
-
-
-INTRODUCTION = """\
-# Quality
-
-## Pairs found, against brute force
-
-Every pair of every labelled set is known by brute force: the exact Jaccard of word 5-shingles. The table holds the
-pairs that `nd.dedup` reports against it, at three thresholds, with the bands it chooses itself for a recall of .99.
-
-*Recall* and *precision* compare with that list as it is. It was made with other words than ours: lower case instead of
-case folding, and no NFKC; and its HTML was reduced to text by dropping tags, ours by extraction of the whole page. So a
-pair at the threshold may fall on either side. Every pair on which the two disagree was therefore looked at again:
-*missed* are similar by our words too, but no band brought them together; *of other words* are pairs on which the two
-ideas of a word, or the rounding of the list to four places, disagree; *wrong* are reported and yet not similar by an
-independent count of our words. A list that does not go down to a threshold has no row for it.
-
-The sets differ in `licenses` alone, by two pairs at each threshold: their texts hold superscript, full-width or
-half-width characters that NFKC makes equal to plain ones, so ours finds them more similar than the list does.
-
-"""
-
-
-def write_page(text: str) -> None:
-    """Put the table between its marks, or start the page."""
-    page = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    if BEGIN in page:
-        page = page[: page.index(BEGIN)] + text + page[page.index(END) + len(END) :]
-    else:
-        page = (
-            (page.rstrip() + "\n\n" + INTRODUCTION.split("\n", 2)[2] if page else INTRODUCTION) + text + "\n"
-        )
-    PAGE.write_text(page, "utf-8")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -219,7 +185,7 @@ def main() -> int:
     parser.add_argument("--page", action="store_true", help="the page from the kept result")
     asked = parser.parse_args()
     if asked.page:
-        write_page(table(json.loads(RESULT.read_text("utf-8"))))
+        write_part(PAGE, "recall table", table(json.loads(RESULT.read_text("utf-8"))))
         return 0
     rows = []
     for name in asked.sets:
@@ -242,7 +208,7 @@ def main() -> int:
         print("MISS", failure)
     if asked.sets == known:
         RESULT.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-        write_page(table(result))
+        write_part(PAGE, "recall table", table(result))
     return 1 if asked.check and result["failures"] else 0
 
 

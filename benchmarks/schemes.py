@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from benchmarks import machine
 from benchmarks.corpus import data
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.features.weights import Frequencies
@@ -32,7 +33,6 @@ from neardup.web import HtmlExtractor
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "schemes.json"
 PAGE = ROOT / "docs" / "concepts" / "schemes.md"
-BEGIN, END = "<!-- schemes table: begin -->", "<!-- schemes table: end -->"
 SETS = ("pydoc_html_versions", "tldr_short", "licenses", "wiki_html_variants")
 THRESHOLD = 0.8
 Pairs = set[tuple[int, int]]
@@ -247,9 +247,7 @@ def main() -> None:
 
 def write_page(result: dict[str, Any]) -> None:
     """Put the table between its marks."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    made = table(result["sets"], f"at commit `{result['commit']}`")
-    PAGE.write_text(f"{before}{BEGIN}\n{made}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    write_part(PAGE, "schemes table", table(result["sets"], f"at commit `{result['commit']}`"))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.guards import Labels, load
 from numpy.typing import NDArray
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.clusters.protect import held_pairs
@@ -26,7 +27,6 @@ from neardup.version import __version__
 
 RESULT = Path(__file__).parent / "results" / "short.json"
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "presets.md"
-BEGIN, END = "<!-- short: begin -->", "<!-- short: end -->"
 SET = "tldr_short"
 _DIMENSIONS = 1 << 14
 Rows = NDArray[np.int64]
@@ -187,7 +187,6 @@ def _beside(texts: list[str], labels: Labels, true: int, what: str) -> list[dict
 
 def page(result: dict[str, Any]) -> str:
     lines = [
-        BEGIN,
         f"Made by `python -m benchmarks.short` at commit `{result['commit']}`; do not edit between the marks.",
         "",
         f"{result['documents']:,} short help pages; {result['true']:,} pairs are the same page in two years, and 400 "
@@ -199,7 +198,7 @@ def page(result: dict[str, Any]) -> str:
     for row in result["rows"]:
         shares = " | ".join(f"{row[name]:.3f}" for name in ("precision", "recall", "f1"))
         lines.append(f"| {row['name']} | {row['pairs']:,} | {shares} | {row['seconds']:.1f} |")
-    return "\n".join([*lines, END])
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -207,9 +206,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="the page from the kept result")
     if not parser.parse_args().page:
         RESULT.write_text(json.dumps(measure(), indent=1) + "\n", "utf-8")
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + page(json.loads(RESULT.read_text("utf-8"))) + rest.split(END)[1], "utf-8")
+    write_part(PAGE, "short", page(json.loads(RESULT.read_text("utf-8"))))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tools.page_part import write_part
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = ROOT / "docs" / "how-to"
@@ -110,11 +112,8 @@ def main() -> None:
     """Write every table between its marks."""
     for name, table in TABLES.items():
         page = PAGES / f"{PAGE_OF.get(name, name)}.md"
-        begin, end = f"<!-- measured {name}: begin -->", f"<!-- measured {name}: end -->"
-        before, rest = page.read_text("utf-8").split(begin)
         result = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-        made = "\n".join([begin, *table(result), end])
-        page.write_text(before + made + rest.split(end)[1], "utf-8")
+        write_part(page, f"measured {name}", "\n".join(table(result)))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from papers.timing import RADIUS
 
 TABLES = (20, 16, 10, 4)
 MET = {20: "8", 16: "64", 10: "512", 4: "256K"}
-CODES, PRINTED_CODES = 33, 34
+CODES = 33
 PREFIXES = (16, 20, 25, 26, 28, 30, 32, 33)
 QUERIES = 20_000
 

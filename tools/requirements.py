@@ -20,7 +20,7 @@ def requirements(names: list[str]) -> list[str]:
     project = described["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
     # cmake and ninja are what scikit-build-core asks for by itself where a machine has none.
-    compiling = [*described["build-system"]["requires"], "cmake>=3.18", "ninja>=1.10"]
+    compiling = [*described["build-system"]["requires"], "cmake>=3.20", "ninja>=1.10"]
     found: dict[str, None] = dict.fromkeys(project["dependencies"])
     waiting = list(names)
     while waiting:

@@ -21,13 +21,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "inside" / "reliability.md"
-BEGIN, END = "<!-- soak: begin -->", "<!-- soak: end -->"
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
 from support.damaged_files import KINDS as DAMAGED  # noqa: E402
 from support.damaged_files import run_damage  # noqa: E402
 from support.faults import WORK, build_shim, run_faults  # noqa: E402
 from support.mutated_files import FORMATS, run_mutations  # noqa: E402
+from tools.page_part import write_part  # noqa: E402
 
 
 def kills(many: int) -> list[str]:
@@ -76,8 +76,7 @@ def main() -> int:
         table.append(f"| {kind} | {many:,} | {sum(one == kind for one, _ in failures)} |")
     print("", *table, sep="\n")
     if given.page:
-        before, rest = PAGE.read_text("utf-8").split(BEGIN)
-        PAGE.write_text("\n".join([before + BEGIN, *table, END + rest.split(END)[1]]), "utf-8")
+        write_part(PAGE, "soak", "\n".join(table))
     return int(bool(failures))
 
 

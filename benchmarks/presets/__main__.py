@@ -21,6 +21,8 @@ from benchmarks.guards import load
 from benchmarks.presets import sets
 from benchmarks.presets.sets import MadeSet
 from benchmarks.quality.removals import ours, true_pairs
+from benchmarks.result_file import write_rows
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.clusters.protect import DEFAULT
@@ -28,7 +30,6 @@ from neardup.version import __version__
 
 RESULT = Path(__file__).parents[1] / "results" / "presets.json"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "presets.md"
-BEGIN, END = "<!-- presets: begin -->", "<!-- presets: end -->"
 
 
 def shared(name: str) -> Callable[[], MadeSet]:
@@ -142,7 +143,6 @@ def measure() -> dict[str, Any]:
 
 def page(result: dict[str, Any]) -> str:
     lines = [
-        BEGIN,
         f"Made by `make quality` (`python -m benchmarks.presets`) at commit `{result['commit']}`; do not edit between "
         "the marks.",
         "",
@@ -169,18 +169,15 @@ def page(result: dict[str, Any]) -> str:
     for row in result["levels"]:
         cells = [f"{row['found'].get(k, 0)} of {n}" for k, n in row["of"].items()]
         lines.append(f"| {row['setting']} | {' | '.join(cells)} | {row['accuracy']:.3f} |")
-    return "\n".join([*lines, END])
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.presets", description=__doc__)
     parser.add_argument("--page", action="store_true", help="the page from the kept result")
     if not parser.parse_args().page:
-        text = json.dumps(measure(), separators=(",", ":")).replace('},{"', '},\n{"')
-        RESULT.write_text(text + "\n", "utf-8")
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + page(json.loads(RESULT.read_text("utf-8"))) + rest.split(END)[1], "utf-8")
+        write_rows(RESULT, measure())
+    write_part(PAGE, "presets", page(json.loads(RESULT.read_text("utf-8"))))
 
 
 if __name__ == "__main__":

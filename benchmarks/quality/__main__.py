@@ -18,6 +18,7 @@ from benchmarks.quality.bands import by_cosine, by_jaccard_band
 from benchmarks.quality.compare import by_html, by_short_path, compare
 from benchmarks.quality.human import human
 from benchmarks.quality.sets import SETS, VERSIONS, load
+from benchmarks.result_file import write_rows
 
 RESULT = Path(__file__).parents[1] / "results" / "quality.json"
 
@@ -66,19 +67,11 @@ def measure() -> dict[str, Any]:
     return result
 
 
-def write(result: dict[str, Any]) -> None:
-    """One line for each setting, so that the file can be read and compared."""
-    text = json.dumps(result, separators=(",", ":")).replace('},{"', '},\n{"')
-    partial = RESULT.with_suffix(".partial")
-    partial.write_text(text + "\n", "utf-8")
-    partial.replace(RESULT)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.quality", description=__doc__)
     parser.add_argument("--page", action="store_true", help="plots and page from the kept result")
     if not parser.parse_args().page:
-        write(measure())
+        write_rows(RESULT, measure())
     result = json.loads(RESULT.read_text("utf-8"))
     plots.draw(result)
     page.write(result)

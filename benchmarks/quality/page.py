@@ -10,24 +10,17 @@ from benchmarks.quality import limits, tables
 from benchmarks.quality.recipes import CUT_SHARE
 from benchmarks.quality.scores import best
 from benchmarks.quality.tables import common_cut, named, pick, span
+from tools.page_part import write_part
 
 __all__ = ["text", "write"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "inside" / "quality.md"
-BEGIN, END = "<!-- settings compared: begin -->", "<!-- settings compared: end -->"
 Json = dict[str, Any]
 
 
 def write(result: Json) -> None:
-    """Put the text between its marks, at the end of the page if there are none; whole or not at all."""
-    page = PAGE.read_text("utf-8")
-    if BEGIN in page:
-        page = page[: page.index(BEGIN)] + text(result) + page[page.index(END) + len(END) :]
-    else:
-        page = f"{page.rstrip()}\n\n{text(result)}\n"
-    partial = PAGE.with_suffix(".partial")
-    partial.write_text(page, "utf-8")
-    partial.replace(PAGE)
+    """Put the text between its marks."""
+    write_part(PAGE, "settings compared", text(result))
 
 
 def text(result: Json) -> str:
@@ -44,7 +37,7 @@ def text(result: Json) -> str:
         limits.cosine(result),
         limits.failures(result),
     ]
-    return "\n".join([BEGIN, *(_wrapped(line) for part in parts for line in part)]).rstrip() + f"\n{END}"
+    return "\n".join(_wrapped(line) for part in parts for line in part)
 
 
 def _wrapped(line: str) -> str:

@@ -20,7 +20,9 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.guards import SETS, Labels, load
 from benchmarks.quality.rivals import ENGINES
+from benchmarks.result_file import write_rows
 from numpy.typing import NDArray
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.clusters.clusters import cluster
@@ -32,7 +34,6 @@ ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "benchmarks" / "results" / "removals.json"
 PAGE = ROOT / "docs" / "inside" / "quality.md"
 RIVALS = ROOT / "benchmarks" / ".venv" / "bin" / "python"
-BEGIN, END = "<!-- removals: begin -->", "<!-- removals: end -->"
 OURS = {
     "default": nd.Config(),
     "default, no guards": nd.Config(protect=()),
@@ -179,7 +180,6 @@ def measure(python: Path, names: tuple[str, ...]) -> dict[str, Any]:
 def page(result: dict[str, Any]) -> str:
     versions = result["versions"]
     lines = [
-        BEGIN,
         f"Made by `make quality` (`python -m benchmarks.quality.removals`) at commit `{result['commit']}`; do not edit "
         "between the marks.",
         "",
@@ -202,13 +202,7 @@ def page(result: dict[str, Any]) -> str:
             f"| {row['set']} | {setting} | {row['right']:,} | {row['wrong']:,} | {row['missed']:,} | {row['f1']:.3f} | "
             f"{cubed} | {row['removed_right']:,} | {row['removed_wrong']:,} | {row['protected']:,} |"
         )
-    return "\n".join([*lines, END])
-
-
-def write_page(result: dict[str, Any]) -> None:
-    text = PAGE.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(before + page(result) + rest.split(END)[1], "utf-8")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -218,9 +212,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     given = parser.parse_args()
     if not given.page:
-        text = json.dumps(measure(given.rivals, tuple(given.sets)), separators=(",", ":"))
-        RESULT.write_text(text.replace('},{"', '},\n{"') + "\n", "utf-8")
-    write_page(json.loads(RESULT.read_text("utf-8")))
+        write_rows(RESULT, measure(given.rivals, tuple(given.sets)))
+    write_part(PAGE, "removals", page(json.loads(RESULT.read_text("utf-8"))))
 
 
 if __name__ == "__main__":

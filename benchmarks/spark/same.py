@@ -30,6 +30,7 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.corpus import data
 from benchmarks.pipeline.corpus import build
+from tools.page_part import write_part
 
 import neardup as nd
 from neardup.web import HtmlExtractor
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results" / "spark-same.json"
 PAGE = HERE.parents[1] / "docs" / "how-to" / "spark.md"
-BEGIN, END = "<!-- same answers: begin -->", "<!-- same answers: end -->"
 PARTITIONS = (1, 2, 8)
 GROWN = "generated"
 LOOSE = nd.Config.of(threshold=0.8, floor=0.7)
@@ -266,13 +266,6 @@ def _verdict(row: Json | None) -> str:
     return f"{verdict} (pages)" if row["given"] == "pages" else verdict
 
 
-def write_table(rows: list[Json], page: Path = PAGE) -> None:
-    """Put the table between its marks in the page."""
-    text = page.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{table(rows)}{END}{rest.split(END)[1]}", "utf-8")
-
-
 def main() -> int:
     raw = argparse.RawDescriptionHelpFormatter
     every = [*([] if "--table" in sys.argv else names_of(data())), GROWN]  # the table needs no corpora
@@ -293,7 +286,7 @@ def main() -> int:
         rows.sort(key=lambda row: (row["set"], row["partitions"]))
         result = {"date": machine.now(), "commit": machine.commit(), "rows": rows}
         asked.out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
-    write_table(rows)
+    write_part(PAGE, "same answers", table(rows))
     return 0 if all(row["same_clusters"] and row["same_pairs"] for row in rows) else 1
 
 

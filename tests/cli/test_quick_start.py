@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -63,7 +64,17 @@ NOT_BY_A_SCAN = {
 
 
 def loaded_by(code: str, *arguments: str) -> set[str]:
-    """The modules in a process that ran this code, and the packages they are in."""
+    """The modules that this code loads, and the packages they are in; not those of Python's own start, which may find
+    an editable package."""
+    return in_process(code, *arguments) - at_the_start()
+
+
+@cache
+def at_the_start() -> set[str]:
+    return in_process("")
+
+
+def in_process(code: str, *arguments: str) -> set[str]:
     code += "\nimport sys; print(*sys.modules, file=sys.stderr)"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     made = subprocess.run(

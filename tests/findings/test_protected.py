@@ -22,7 +22,7 @@ from neardup.findings import (
     write_pairs,
 )
 from neardup.findings.changes import read_changes
-from neardup.findings.folder import MAGICS, PAIRS
+from neardup.findings.columns import MAGICS, PAIRS
 from neardup.findings.scan import scan
 from neardup.findings.writer import _columns
 
@@ -73,7 +73,7 @@ def test_changes_are_stored_and_older_findings_compute_them(found: Findings) -> 
     texts = list(PAGES.values())
     expected = changes_of(texts, found.pairs.left, found.pairs.right)
     assert np.array_equal(found.changes, expected)
-    stored = read_changes(found._open(PAIRS), len(found.pairs))
+    stored = read_changes(found._columns.open(PAIRS), len(found.pairs))
     assert stored is not None and is_brief(stored).any() and not is_brief(stored).all()
     for places in (np.arange(len(found.pairs)), np.array([2, 0]), np.empty(0, np.int64)):
         assert np.array_equal(found.changes_at(places), expected[places])
@@ -153,7 +153,7 @@ def test_dedup_and_a_scan_agree(found: Findings) -> None:
 def test_findings_of_a_scan_without_guards_have_the_same_changes(found: Findings, tmp_path: Path) -> None:
     """What differs is not stored then, but computed when it is asked for."""
     bare = scan(tmp_path / "pages.jsonl", tmp_path / "bare", nd.Config(protect=()))
-    assert read_changes(bare._open(PAIRS), len(bare.pairs)) is None, "nothing is stored"
+    assert read_changes(bare._columns.open(PAIRS), len(bare.pairs)) is None, "nothing is stored"
     assert (bare.changes == found.changes).all() and bare.changes.any()
     guards = ("title", "language")
     assert bare.cut(protect=guards).kept.tolist() == found.cut().kept.tolist()

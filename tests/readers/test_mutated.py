@@ -58,6 +58,10 @@ MALFORMED = {
     "views": text_views,
     "chunks": lambda: pa.chunked_array([pa.array(["fine"]), text_array([0, 3, 4_000_000, 8])]),
 }
+try:
+    text_views()
+except ValueError:  # pyarrow 16 cannot make a view from buffers, so neither can this test
+    del MALFORMED["views"]
 
 CALLS = {
     "dedup": lambda column: nd.dedup(column),

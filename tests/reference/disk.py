@@ -38,6 +38,19 @@ def some_codes(seed: int, count: int, bits: int, kind: str) -> np.ndarray:
     return from_ints(values, bits)
 
 
+def damaged_bytes(whole: bytes, trial: int, rng: np.random.Generator) -> bytes:
+    """A damaged copy of a file, in turns: cut, with zeros added, with one bit flipped anywhere or in the header."""
+    data = bytearray(whole)
+    if trial % 4 == 0:
+        data = data[: int(rng.integers(0, len(whole)))]
+    elif trial % 4 == 1:
+        data += bytes(int(rng.integers(1, 100)))
+    else:
+        place = int(rng.integers(0, len(whole) if trial % 4 == 2 else 256))
+        data[place] ^= 1 << int(rng.integers(0, 8))
+    return bytes(data)
+
+
 def sorted_pairs(codes: np.ndarray, rows: np.ndarray) -> list[tuple[int, int]]:
     return sorted(zip(to_ints(codes), rows.tolist(), strict=True))
 

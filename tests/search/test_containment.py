@@ -1,10 +1,8 @@
 """The inverted join against every pair looked at."""
 
-import gzip
-import json
-
 import numpy as np
 import pytest
+from benchmarks.containment import excerpts, texts_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.budgets import budget
@@ -173,23 +171,10 @@ def test_inverted_is_for_containment_alone():
     assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).method == nd.LSH(20, 6)
 
 
-def excerpts(data, name, words, every):
-    """Documents, and of every so many of them an excerpt of successive words, each with the document it is cut from."""
-    with gzip.open(data / name / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for line in lines]
-    pieces, origins = [], []
-    for row in range(0, len(texts), every):
-        parts = texts[row].split()
-        if len(parts) >= 3 * words:
-            start = (row * 7919) % (len(parts) - words)
-            pieces.append(" ".join(parts[start : start + words]))
-            origins.append(row)
-    return texts, pieces, origins
-
-
 @pytest.mark.parametrize(("name", "words", "every"), [("k8s_docs_rev", 60, 4), ("licenses", 25, 40)])
 def test_excerpts_of_real_text_are_found(data, name, words, every):
-    texts, pieces, origins = excerpts(data, name, words, every)
+    texts = texts_of(data, name)
+    pieces, origins = excerpts(texts, words, every)
     texts = texts if name == "k8s_docs_rev" else texts[::4] + [texts[row] for row in origins]
     if name != "k8s_docs_rev":
         origins = list(range(len(texts) - len(origins), len(texts)))
@@ -217,8 +202,7 @@ def test_excerpts_of_real_text_are_found(data, name, words, every):
 
 def test_recall_on_real_text_is_as_stated(data):
     """Every pair of k8s pages at containment 0.7 or more, by brute force, and the share of them that is found."""
-    with gzip.open(data / "k8s_docs_rev" / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for line in lines][::2]
+    texts = texts_of(data, "k8s_docs_rev")[::2]
     features = nd.Shingles().extract(texts)
     left, right = np.triu_indices(len(texts), 1)
     every = nd.Containment(0.7).check(

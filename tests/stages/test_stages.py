@@ -20,7 +20,7 @@ from support.command_server import command_folder
 import neardup as nd
 from neardup import stages
 from neardup.errors import ConfigError, DataError, UnreadableInput
-from neardup.findings.scan import reading_columns
+from neardup.findings.scan_steps import reading_columns
 from neardup.stages.plan import Resources
 
 NEARDUP = [sys.executable, "-m", "neardup"]

@@ -10,7 +10,7 @@ import neardup as nd
 from neardup.compare.changes import COLUMNS
 from neardup.compare.verify import Pairs
 from neardup.findings import Findings
-from neardup.findings.folder import DOCUMENTS, TEXTS
+from neardup.findings.columns import DOCUMENTS, TEXTS
 from neardup.findings.manifest import VERSION, write_manifest
 from neardup.findings.writer import _columns, write_pairs
 

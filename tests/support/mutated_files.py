@@ -75,7 +75,7 @@ def _table():
             "id": [str(n) for n in range(len(TEXTS))],
             "text": pa.array([text if n % 7 else None for n, text in enumerate(TEXTS)]),
             "kind": pa.array([f"kind {n % 3}" for n in range(len(TEXTS))]).dictionary_encode(),
-            "view": pa.array(TEXTS).cast(pa.string_view()),
+            "view": pa.array(TEXTS, pa.string_view()),
             "words": [text.split() for text in TEXTS],
             "more": [{"a": n, "b": text[:9]} for n, text in enumerate(TEXTS)],
             "n": list(range(len(TEXTS))),

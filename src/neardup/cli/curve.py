@@ -47,6 +47,19 @@ def _corpus(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_RADIUS = click.option(
+    "--radius",
+    type=click.IntRange(0, 128),
+    multiple=True,
+    default=(3,),
+    show_default=True,
+    help="Largest distance, in bits; repeatable.",
+)
+_BITS = click.option(
+    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Bits of a code."
+)
+
+
 @curve.command(cls=WritingCommand)
 @click.option(
     "--values", type=click.IntRange(1, 65536), default=100, show_default=True, help="Values of a sketch."
@@ -102,17 +115,8 @@ def bands(
 
 @curve.command(cls=WritingCommand)
 @click.argument("corpus", nargs=-1)
-@click.option(
-    "--radius",
-    type=click.IntRange(0, 128),
-    multiple=True,
-    default=(3,),
-    show_default=True,
-    help="Largest distance, in bits; repeatable.",
-)
-@click.option(
-    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Bits of a code."
-)
+@_RADIUS
+@_BITS
 @_corpus
 @_shared
 def radius(
@@ -143,17 +147,8 @@ def radius(
     help="Number of bands, with --rows; by default designed for Jaccard 0.8.",
 )
 @click.option("--rows", type=click.IntRange(1), multiple=True, help="Values in a band; as often as --bands.")
-@click.option(
-    "--radius",
-    type=click.IntRange(0, 128),
-    multiple=True,
-    default=(3,),
-    show_default=True,
-    help="Largest distance, in bits; repeatable.",
-)
-@click.option(
-    "--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True, help="Bits of a code."
-)
+@_RADIUS
+@_BITS
 @click.option(
     "--words", type=click.IntRange(1), help="Words of a document, for the model; by default the median."
 )

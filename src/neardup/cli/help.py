@@ -41,10 +41,11 @@ class BriefCommand(WritingCommand):
         for parameter in self.get_params(context):
             record = parameter.get_help_record(context)
             if record is not None and isinstance(parameter, click.Option):
-                rows[parameter.opts[0]] = record
+                # Before click 8.1.8 the two names of the help option have no fixed order.
+                rows["--help" if "--help" in parameter.opts else parameter.opts[0]] = record
         common = {name: rows[name] for name in self.common}
         with formatter.section("Options"):
-            last = {name: rows[name] for name in ("--help-all", "-h") if name in rows}
+            last = {name: rows[name] for name in ("--help-all", "--help") if name in rows}
             formatter.write_dl([*common.values(), *([] if self._all else last.values())])
         if self._all:
             with formatter.section("More options"):

@@ -67,7 +67,7 @@ def stage() -> None:
 def fingerprint(inputs: tuple[str, ...], run: str, task: int, tasks: int, **given: Any) -> None:
     """Read and fingerprint the documents of one task of INPUTS (files, folders, globs). Each task reads whole files, so
     there should be at least as many files as tasks."""
-    from neardup.findings.scan import reading_columns
+    from neardup.findings.scan_steps import reading_columns
     from neardup.stages.fingerprint import fingerprint as work
 
     columns = reading_columns(**reading_of(given))

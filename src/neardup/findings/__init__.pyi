@@ -20,6 +20,6 @@ from neardup.findings.passages import by_passages as by_passages
 from neardup.findings.passages import shared_words as shared_words
 from neardup.findings.protected import ProtectedDocument as ProtectedDocument
 from neardup.findings.protected import list_protected as list_protected
+from neardup.findings.removal_alarms import alarms as alarms
 from neardup.findings.summary import Summary as Summary
-from neardup.findings.summary import alarms as alarms
 from neardup.findings.summary import summarize as summarize

@@ -18,8 +18,8 @@ from neardup.clusters.selection import Cut
 from neardup.errors import ConfigError, DataError
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
+from neardup.findings.removal_alarms import alarms
 from neardup.findings.reread import ReadAgain, check_unchanged, input_change
-from neardup.findings.summary import alarms
 from neardup.findings.warc_output import Captures, WarcOutput, check_warc_output, keeper_captures
 from neardup.progress import Progress
 from neardup.readers.copied_lines import chosen_lines, has_lines

@@ -1,4 +1,4 @@
-"""The findings folder: its columns, opened for reading.
+"""The findings folder, opened for reading.
 
 docs/reference/format.md, "Findings folder", describes the files.
 """
@@ -26,19 +26,17 @@ from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.changes import StoredTexts, describe_stored, read_changes, read_template
+from neardup.findings.columns import DOCUMENTS, PAIRS, TEXTS, FindingsColumns
 from neardup.findings.manifest import MANIFEST, read_manifest
 from neardup.findings.reread import fields_again
 from neardup.pipeline.template_shares import Recurring, template_features, template_shares
-from neardup.storage.column_file import ColumnFile
 from neardup.storage.output import check_outputs, is_stream
 from neardup.values.checks import checked
 from neardup.values.distinct import distinct
 from neardup.values.wording import counted
 
-__all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "Findings", "Place"]
+__all__ = ["MANIFEST", "Findings", "Place"]
 
-DOCUMENTS, PAIRS, TEXTS = "documents.nd", "pairs.nd", "texts.nd"
-MAGICS = {DOCUMENTS: b"NDDOCS\0\0", PAIRS: b"NDPAIRS\0", TEXTS: b"NDTEXTS\0"}
 _TEXTS_AT_ONCE = 1000
 Rows = NDArray[np.int64]
 _Fields = tuple[NDArray[np.float64], NDArray[np.int32], list[str]]
@@ -88,7 +86,7 @@ class Findings:
         self.manifest = manifest
         # Earlier versions had no guards: their findings are cut as they were.
         self.config = Config.from_plain({"protect": [], **self.manifest["config"]}, str(self.path / MANIFEST))
-        self._files: dict[str, ColumnFile] = {}
+        self._columns = FindingsColumns(self.path, self.manifest, len(self))
         self._fields: dict[tuple[str | None, str | None, bool], _Fields] = {}
         self._cut: tuple[tuple[float, Keep, tuple[Guard, ...]], Cut] | None = None  # the last one
 
@@ -99,50 +97,6 @@ class Findings:
     def replaced(self) -> bool:
         """Whether another scan has written into the folder since it was opened."""
         return scan_id(self.path) != self.scan_id
-
-    def _open(self, file: str) -> ColumnFile:
-        """A column file; FormatError unless it is the one that the manifest was written for."""
-        if file not in self._files:
-            opened = ColumnFile(self.path / file, MAGICS[file])
-            written = self.manifest.get("files", {}).get(file)
-            if written is not None and written != opened.seal:
-                raise opened.damage("the file that the manifest was written for", "another one")
-            count = {DOCUMENTS: len(self), PAIRS: int(self.manifest["counts"]["pairs"])}.get(file)
-            if count is not None and count != opened.header.count:
-                raise FormatError(
-                    self.path / MANIFEST, f"{opened.header.count:,} rows in {file}", f"{count:,}"
-                )
-            self._files[file] = opened
-        return self._files[file]
-
-    def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
-        opened = self._open(file)
-        if opened.length(name) % np.dtype(dtype).itemsize:
-            raise opened.damage(f"whole numbers of {name}", f"{opened.length(name)} bytes")
-        column: NDArray[Any] = opened.read(name, 0, opened.length(name)).view(dtype)
-        return column
-
-    def _documents(self, name: str, dtype: Any, below: int | None = None) -> NDArray[Any]:
-        """A column about every document; its numbers are from 0 up to `below`, if that is given."""
-        column = self._column(DOCUMENTS, name, dtype)
-        if len(column) != len(self):
-            raise self._files[DOCUMENTS].damage(f"{len(self)} of {name}", f"{len(column)}")
-        if below is not None:
-            self._check_range(DOCUMENTS, name, column, below)
-        return column
-
-    def _check_range(self, file: str, name: str, column: NDArray[Any], below: int) -> None:
-        if len(column) and not 0 <= int(column.min()) <= int(column.max()) < below:
-            raise FormatError(
-                self.path / MANIFEST, f"{name} of {file} below {below:,}", f"{column.min()} to {column.max()}"
-            )
-
-    def _offsets(self, file: str, name: str, ends: Rows, length: int) -> Rows:
-        """Where each part of a column begins, and where the last one ends."""
-        offsets = np.concatenate([[0], ends]).astype(np.int64)
-        if (np.diff(offsets) < 0).any() or offsets[-1] != length:
-            raise self._files[file].damage(f"{name} that ascend to {length}", f"up to {offsets[-1]}")
-        return offsets
 
     def __len__(self) -> int:
         """The number of rows: scanned documents and reference documents."""
@@ -165,58 +119,58 @@ class Findings:
     @cached_property
     def first(self) -> Rows:
         """For each row, the first row that has the same words."""
-        first: Rows = self._documents("first", "<i8", len(self))
+        first: Rows = self._columns.documents("first", "<i8", len(self))
         if (first > np.arange(len(first))).any() or (first[first] != first).any():
-            raise self._files[DOCUMENTS].damage("first rows that come first", "others")
+            raise self._columns.open(DOCUMENTS).damage("first rows that come first", "others")
         return first
 
     @cached_property
     def same_text(self) -> Rows | None:
         """For each row, the first row that has the very same text, byte by byte; None in findings of Spark and of
         earlier versions, where that is not known."""
-        if not self._open(DOCUMENTS).has("sametext"):
+        if not self._columns.open(DOCUMENTS).has("sametext"):
             return None
-        same: Rows = self._documents("sametext", "<i8", len(self))
+        same: Rows = self._columns.documents("sametext", "<i8", len(self))
         if (same > np.arange(len(same))).any() or (self.first[same] != self.first).any():
-            raise self._files[DOCUMENTS].damage("first rows of a text that come first", "others")
+            raise self._columns.open(DOCUMENTS).damage("first rows of a text that come first", "others")
         return same
 
     @cached_property
     def tokens(self) -> Rows:
-        return self._documents("tokens", "<i8")
+        return self._columns.documents("tokens", "<i8")
 
     @cached_property
     def sizes(self) -> Rows:
         """Bytes of each document as it was read."""
-        return self._documents("sizes", "<i8")
+        return self._columns.documents("sizes", "<i8")
 
     @cached_property
     def empty(self) -> NDArray[np.bool_]:
-        return np.asarray(self._documents("empty", "u1") != 0)
+        return np.asarray(self._columns.documents("empty", "u1") != 0)
 
     @cached_property
     def filtered(self) -> NDArray[np.uint8]:
         """Why a filter left each document out, as a place in `filters.REASONS`; 0: it was not left out."""
-        return self._documents("filtered", "u1")
+        return self._columns.documents("filtered", "u1")
 
     @cached_property
     def sources(self) -> NDArray[np.int32]:
         """The source of each row, as a place in `source_names`."""
-        return self._documents("sources", "<i4", len(self.manifest["source_names"]))
+        return self._columns.documents("sources", "<i4", len(self.manifest["source_names"]))
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
-        return self._documents("scores", "<f8")
+        return self._columns.documents("scores", "<f8")
 
     @cached_property
     def files(self) -> NDArray[np.int32]:
         """The file of each row, as a place in `file_names`."""
-        return self._documents("files", "<i4", len(self.manifest["file_names"]))
+        return self._columns.documents("files", "<i4", len(self.manifest["file_names"]))
 
     @cached_property
     def places(self) -> Rows:
         """The row of each document in its file, from 1."""
-        return self._documents("places", "<i8")
+        return self._columns.documents("places", "<i8")
 
     @property
     def file_names(self) -> list[str]:
@@ -229,9 +183,9 @@ class Findings:
     @cached_property
     def id_bytes(self) -> tuple[bytes, Rows]:
         """All ids joined, in UTF-8, and the offset where each begins and the last one ends."""
-        ends = self._documents("idends", "<i8")
-        data = self._column(DOCUMENTS, "ids", "u1").tobytes()
-        return data, self._offsets(DOCUMENTS, "ids", ends, len(data))
+        ends = self._columns.documents("idends", "<i8")
+        data = self._columns.column(DOCUMENTS, "ids", "u1").tobytes()
+        return data, self._columns.offsets(DOCUMENTS, "ids", ends, len(data))
 
     def ids(self, rows: Rows) -> list[str]:
         """The ids of some rows."""
@@ -258,17 +212,17 @@ class Findings:
     def pairs(self) -> Pairs:
         """Verified pairs of first rows, down to the floor."""
         kinds = (("left", "<i8"), ("right", "<i8"), ("score", "<f8"))
-        left, right, score = (self._column(PAIRS, name, kind) for name, kind in kinds)
-        if not len(left) == len(right) == len(score) == self._files[PAIRS].header.count:
-            raise self._files[PAIRS].damage("columns of one length", "others")
-        self._check_range(PAIRS, "left", left, len(self))
-        self._check_range(PAIRS, "right", right, len(self))
+        left, right, score = (self._columns.column(PAIRS, name, kind) for name, kind in kinds)
+        if not len(left) == len(right) == len(score) == self._columns.open(PAIRS).header.count:
+            raise self._columns.open(PAIRS).damage("columns of one length", "others")
+        self._columns.check_range(PAIRS, "left", left, len(self))
+        self._columns.check_range(PAIRS, "right", right, len(self))
         return Pairs(left, right, score)
 
     @cached_property
     def _changes(self) -> Counts | None:
         """What the scan stored of `changes`; some pairs may be compared by title and language alone."""
-        return read_changes(self._open(PAIRS), len(self.pairs))
+        return read_changes(self._columns.open(PAIRS), len(self.pairs))
 
     @cached_property
     def changes(self) -> Counts:
@@ -285,7 +239,7 @@ class Findings:
         if len(missing):
             at, pairs = places[missing], self.pairs
             some = Pairs(pairs.left[at], pairs.right[at], pairs.similarity[at])
-            found[missing] = describe_stored(self._open(TEXTS), some)
+            found[missing] = describe_stored(self._columns.open(TEXTS), some)
         return found
 
     def changes_for(self, guards: tuple[Guard, ...]) -> Counts | None:
@@ -301,7 +255,7 @@ class Findings:
         recurring = self._template
         if not recurring or not len(places):
             return np.full(len(places), np.nan)
-        texts = StoredTexts.of(self._open(TEXTS))
+        texts = StoredTexts.of(self._columns.open(TEXTS))
         features = template_features(self.config.shown)
         return template_shares(
             self.pairs.left[places],
@@ -314,7 +268,7 @@ class Findings:
 
     @cached_property
     def _template(self) -> Recurring:
-        return read_template(self._open(PAIRS))
+        return read_template(self._columns.open(PAIRS))
 
     def check_target(self, path: str | PathLike[str]) -> None:
         """ConfigError if writing to this file would change an input, a reference or these findings."""
@@ -406,7 +360,7 @@ class Findings:
     def texts(self, rows: Rows) -> Iterator[str]:
         """The texts of some documents as they were compared; of equal ones, the text of the first."""
         stored, ends = self._stored
-        file = self._files[TEXTS]
+        file = self._columns.open(TEXTS)
         wanted = self.first[rows]
         at = np.searchsorted(stored, wanted)
         for row, place, name in zip(rows.tolist(), at.tolist(), wanted.tolist(), strict=True):
@@ -429,7 +383,7 @@ class Findings:
         """The texts of `stored_rows[start:stop]`, with one read."""
         _, ends = self._stored
         ends = ends[start : stop + 1]
-        data = self._files[TEXTS].read("texts", int(ends[0]), int(ends[-1])).tobytes()
+        data = self._columns.open(TEXTS).read("texts", int(ends[0]), int(ends[-1])).tobytes()
         cuts = (ends - ends[0]).tolist()
         return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(cuts)]
 
@@ -441,12 +395,12 @@ class Findings:
 
     @cached_property
     def _stored(self) -> tuple[Rows, Rows]:
-        rows = self._column(TEXTS, "rows", "<i8")
-        ends = self._column(TEXTS, "ends", "<i8")
+        rows = self._columns.column(TEXTS, "rows", "<i8")
+        ends = self._columns.column(TEXTS, "ends", "<i8")
         if len(rows) != len(ends) or (np.diff(rows) <= 0).any():
-            raise self._files[TEXTS].damage("rows that ascend, each with its text", "others")
-        self._check_range(TEXTS, "rows", rows, len(self))
-        return rows, self._offsets(TEXTS, "ends", ends, self._files[TEXTS].length("texts"))
+            raise self._columns.open(TEXTS).damage("rows that ascend, each with its text", "others")
+        self._columns.check_range(TEXTS, "rows", rows, len(self))
+        return rows, self._columns.offsets(TEXTS, "ends", ends, self._columns.open(TEXTS).length("texts"))
 
     def check_inputs(self) -> None:
         """FormatError unless every scanned document has its input; one that has none would be left out of an output."""

@@ -5,35 +5,35 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from neardup import _core
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError, UnreadableInput
-from neardup.findings.decision_log import DecisionLog
-from neardup.findings.folder import DOCUMENTS, MANIFEST, PAIRS, TEXTS, Findings
+from neardup.findings.columns import DOCUMENTS, PAIRS, TEXTS
+from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.references import SHARDS, kept_shards, reference_documents
-from neardup.findings.writer import Origin, rows_with_texts, write_findings, write_texts
-from neardup.pipeline.corpus import Corpus
+from neardup.findings.scan_steps import (
+    REJECTS,
+    WORK,
+    file_identity,
+    read_corpus,
+    reading_columns,
+    write_run,
+)
+from neardup.findings.writer import Origin
 from neardup.pipeline.drawn_seed import sample_of_files, seed_of
-from neardup.pipeline.inputs import of_reader, text_or_vectors
-from neardup.pipeline.pairs import FoundPairs, Room
+from neardup.pipeline.inputs import text_or_vectors
+from neardup.pipeline.pairs import Room
 from neardup.pipeline.run import Run
-from neardup.pipeline.shards import Shard
 from neardup.progress import Progress
 from neardup.readers.account import TOLERATED, Account
 from neardup.readers.limits import Limits
-from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
 from neardup.storage.atomic_file import sweep, sync_folder
@@ -44,12 +44,9 @@ from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 from neardup.version import __version__
 
-__all__ = ["REJECTS", "file_identity", "read_corpus", "reading_columns", "scan", "write_run"]
+__all__ = ["scan"]
 
-REJECTS, WORK = "documents.rejects.jsonl", "work"
 _SMALLEST_MEMORY = 64 << 20
-SECOND_OPINIONS = "pages were read by trafilatura: their main content holds under 30% of their words"
-WHOLE_PAGES = "pages were read whole: their main content holds under 30% of their words"
 
 
 @checked
@@ -339,60 +336,6 @@ class _Run:
             run.read(partial(reference_documents, reader, self.config, place), f"reference-{number}-")
 
 
-def reading_columns(
-    *, text: str | Sequence[str] | None, id: str | None, format: str | None, **others: Any
-) -> dict[str, Any]:
-    """The arguments of `read` that decide what the documents are, as plain values for a manifest."""
-    return {
-        "text": text if text is None or isinstance(text, str) else list(text),
-        "id": id,
-        "format": format,
-        **given_options(**others),
-    }
-
-
-def read_corpus(
-    run: Run, reader: Reader, rejects: Rejects, config: Config, progress: Progress
-) -> tuple[list[Shard], list[dict[str, Any]]]:
-    """Read all documents of a reader; returns their shards, and its files as a manifest lists them. Pages without text
-    are rejected."""
-    shards = run.read(
-        partial(of_reader, reader, config), progress=lambda _: progress.reached(reader.bytes_read)
-    )
-    for shard in shards:
-        for note, count in ((WHOLE_PAGES, shard.whole), (SECOND_OPINIONS, shard.second)):
-            if count:
-                reader.account.notes[note] += count
-        for file, row, reason in shard.failures:
-            rejects.add(file, row, reader.account.reject_page(file, row, reason), reason)
-    inputs = [
-        {
-            "path": source.path,
-            "name": source.name,
-            "format": source.format,
-            "bytes": source.size,
-            "digest": digest.fast if (digest := reader.digests.get(source.name)) else None,
-            "sha256": digest.sha256 if digest else None,
-        }
-        for source in reader.files or ()
-    ]
-    return shards, inputs
-
-
-def write_run(folder: Path, run: Run, found: FoundPairs, origin: Origin) -> Findings:
-    """Write the findings of a run whose pairs were found. Decisions about earlier findings in the folder are set
-    aside."""
-    rows = rows_with_texts(found)
-    with ThreadPoolExecutor(1) as pool:  # texts are written while the pairs are described
-        writing = pool.submit(write_texts, folder, rows, _texts(run.corpus, rows), run.threads)
-        found = run.with_template(run.describe(found))
-        writing.result()
-    origin = replace(origin, scheme=run.prepared.scheme, seed=f"{run.prepared.features.seed}")
-    findings = write_findings(folder, run.corpus, found, origin, None, run.progress)
-    DecisionLog(findings).set_aside()
-    return findings
-
-
 def _marked(marker: Path, overwrite: object) -> dict[str, Any]:
     """What the unfinished scan is of, and its seed; nothing if its mark has no checksum, as in older versions."""
     try:
@@ -403,19 +346,3 @@ def _marked(marker: Path, overwrite: object) -> dict[str, Any]:
         said = f"{error}; add --overwrite to scan from the beginning"
         raise DataError(said).with_options("--overwrite") from None
     return identity if checked else {}
-
-
-def file_identity(source: Any) -> list[Any]:
-    """Name, size and time of last change: these show, without reading it, whether an input is still the same."""
-    try:
-        changed = os.stat(source.path).st_mtime_ns
-    except OSError:  # remote
-        changed = 0
-    return [source.path, source.size, changed]
-
-
-def _texts(corpus: Corpus, rows: NDArray[np.int64]) -> Iterator[_core.Texts]:
-    """The texts of some rows, a few megabytes at a time."""
-    for part in corpus.batches(rows, 1 << 20):
-        for shard, local in corpus.by_shard(part):
-            yield shard.texts(local)

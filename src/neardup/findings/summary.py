@@ -1,4 +1,4 @@
-"""The summary of a scan for people: counts, lines of text, and warnings before a mass removal."""
+"""The summary of a scan for people: counts, and lines of text."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
 from neardup.findings.lanes import removals_of
+from neardup.findings.large_clusters import SPIKE, LargeCluster, largest, spikes
 from neardup.pipeline.balance import Balance, exception_lines
 from neardup.search.report import report_lines
 from neardup.values.checks import check_fields, checked
@@ -26,30 +27,12 @@ from neardup.values.sizes import size_text
 from neardup.values.wording import counted, printable
 
 __all__ = [
-    "LargeCluster",
     "Summary",
-    "alarms",
     "lossless_drops",
     "summarize",
     "thresholds_of",
     "unranked_line",
 ]
-
-# Above these limits, the cause is more often a template or an error page than true duplication.
-MOST_DROPPED, MOST_IN_CLUSTER = 0.5, 0.01
-SMALLEST_SOURCE, SMALLEST_CLUSTER = 20, 20
-SPIKE = 1000
-FEWEST_FILTERED = 10
-_SNIPPET = 70
-
-
-@dataclass(frozen=True)
-class LargeCluster:
-    """A cluster worth showing: the number of documents, the keeper's id, and the beginning of its text."""
-
-    size: int
-    keeper: str
-    begins: str
 
 
 @dataclass(frozen=True)
@@ -292,8 +275,8 @@ def summarize(
         floor=findings.floor,
         measure=findings.config.verify.name,
         equal=findings.config.equal,
-        largest=_largest(findings, cut, labels, sizes),
-        spikes=_spikes(findings),
+        largest=largest(findings, cut, labels, sizes),
+        spikes=spikes(findings),
         table=tuple(table),
         sources=tuple(
             (findings.source_names[i], int(lost[i]), int(have[i])) for i in order.tolist() if lost[i]
@@ -339,82 +322,3 @@ def lossless_drops(findings: Findings, cut: Cut, dropped: NDArray[np.int64]) -> 
     side = np.where(own < keeper, AT["lost_left"], AT["lost_right"])
     lost = findings.changes_at(at)[np.arange(len(at)), side]
     return len(dropped) - int((lost > 0).sum())
-
-
-def _largest(
-    findings: Findings, cut: Cut, labels: NDArray[np.int64], sizes: NDArray[np.int64], many: int = 5
-) -> tuple[LargeCluster, ...]:
-    order = np.argsort(-sizes, kind="stable")[:many]
-    return tuple(
-        _large_cluster(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i])) for i in order.tolist()
-    )
-
-
-def _spikes(findings: Findings, many: int = 5) -> tuple[LargeCluster, ...]:
-    repeated = findings.first[findings.first != np.arange(len(findings))]
-    counts = np.bincount(repeated, minlength=1)
-    often = np.flatnonzero(counts + 1 >= SPIKE)
-    order = often[np.argsort(-counts[often], kind="stable")][:many]
-    found = [_large_cluster(findings, row, int(counts[row]) + 1) for row in order.tolist()]
-    empty = int(findings.empty.sum())
-    if empty >= SPIKE:
-        row = int(np.flatnonzero(findings.empty)[0])
-        found.append(LargeCluster(empty, findings.ids(np.array([row]))[0], "(no words)"))
-    return tuple(sorted(found, key=lambda cluster: -cluster.size))
-
-
-def _large_cluster(findings: Findings, row: int, size: int) -> LargeCluster:
-    begins = findings.text(row)[: 4 * _SNIPPET] if findings.has_text(row) else ""
-    words = " ".join(begins.split())
-    return LargeCluster(size, findings.ids(np.array([row]))[0], printable(words, _SNIPPET))
-
-
-@checked
-def alarms(findings: Findings, cut: Cut) -> list[str]:
-    """Reasons to ask before so many documents are dropped, each with an example; empty if there is none.
-
-    findings, cut  a scan, and its clusters at a threshold
-    raises  nothing
-
-    >>> import tempfile
-    >>> import neardup as nd
-    >>> from neardup import sample
-    >>> findings = nd.scan(sample.path(), tempfile.mkdtemp() + "/found")
-    >>> nd.findings.alarms(findings, findings.cut())
-    []
-    """
-    found = []
-    dropped = dropped_rows(findings, cut)
-    documents = len(findings) - findings.reference
-    lost = np.bincount(findings.sources[dropped], minlength=len(findings.source_names))
-    own = findings.sources[findings.reference :]
-    have = np.bincount(own, minlength=len(findings.source_names))
-    heavy = np.flatnonzero((have >= SMALLEST_SOURCE) & (lost > MOST_DROPPED * have))
-    for source in heavy[:3].tolist():
-        row = int(dropped[findings.sources[dropped] == source][0])
-        name, keeper = findings.ids(np.array([row, int(cut.clusters.keeper[row])]))
-        where = printable(findings.source_names[source]) or "the corpus"
-        found.append(
-            f"{lost[source]:,} of the {have[source]:,} documents of {where} would be dropped, "
-            f"such as {printable(name)}, a duplicate of {printable(keeper)}"
-        )
-    if not len(heavy) and documents >= SMALLEST_SOURCE and len(dropped) > MOST_DROPPED * documents:
-        # Each source may be too small to judge, for example when every page is a file of its own.
-        name, keeper = findings.ids(np.array([dropped[0], cut.clusters.keeper[dropped[0]]]))
-        found.append(
-            f"{len(dropped):,} of all {documents:,} documents would be dropped, "
-            f"such as {printable(name)}, a duplicate of {printable(keeper)}"
-        )
-    filtered = int((findings.filtered[findings.reference :] != 0).sum())
-    if filtered >= FEWEST_FILTERED and filtered + len(dropped) > MOST_DROPPED * documents:
-        found.append(f"filters would leave out {filtered:,} of all {documents:,} documents")
-    if len(heavy) > 3:
-        found.append(f"more than half of {counted(len(heavy) - 3, 'other source')} would be dropped too")
-    labels, sizes = cut.clusters.sizes()
-    large = np.flatnonzero((sizes >= SMALLEST_CLUSTER) & (sizes > MOST_IN_CLUSTER * documents))
-    for i in large[np.argsort(-sizes[large], kind="stable")][:3].tolist():
-        cluster = _large_cluster(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i]))
-        found.append(
-            f"one cluster has {cluster.size:,} documents: {printable(cluster.keeper)}  {cluster.begins}"
-        )
-    return found

@@ -23,7 +23,8 @@ from neardup.errors import NeardupError
 from neardup.features.texts import as_texts
 from neardup.findings.balance import balance_of
 from neardup.findings.changes import COLUMN, StoredTexts, template_columns
-from neardup.findings.folder import DOCUMENTS, MAGICS, PAIRS, TEXTS, Findings, scan_id
+from neardup.findings.columns import DOCUMENTS, MAGICS, PAIRS, TEXTS
+from neardup.findings.folder import Findings, scan_id
 from neardup.findings.manifest import VERSION, write_manifest
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.pairs import FoundPairs

@@ -22,6 +22,7 @@ from neardup.pipeline.fit import template_lines
 from neardup.pipeline.inputs import Documents, incoming
 from neardup.pipeline.run import Run
 from neardup.values.checks import check_fields, checked
+from neardup.values.distinct import hashes_among
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
 
@@ -217,7 +218,7 @@ def _line_samples(
             features,
             threads,
         )
-        for i in np.flatnonzero(np.isin(lines.keys, keys[top])).tolist():
+        for i in np.flatnonzero(hashes_among(lines.keys, keys[top])).tolist():
             raw = lines.data[lines.begins[i] : lines.ends[i]].tobytes().decode()
             found.setdefault(int(lines.keys[i]), normalize([raw], features.normalize)[0])
     ranked = sorted(((found[key], count) for key, count in wanted.items()), key=lambda one: (-one[1], one[0]))
@@ -227,7 +228,7 @@ def _line_samples(
 def _share(texts: Sequence[str], features: TextFeatures, common: Common, threads: int) -> float:
     """What part of the texts' features is common."""
     every = features.extract(texts, threads=threads).hashes
-    return float(np.isin(every, common.frequencies.hashes).mean()) if len(every) else 0.0
+    return float(hashes_among(every, common.frequencies.hashes).mean()) if len(every) else 0.0
 
 
 def _passages(
@@ -256,7 +257,7 @@ def _runs(text: str, features: TextFeatures, common: Common) -> Iterator[str]:
     shingles = [" ".join(words[i : i + width]) for i in range(len(words) - width + 1)]
     made = features.extract(shingles)
     hashes = made.hashes[made.offsets[:-1]]
-    known = np.isin(hashes, common.frequencies.hashes)
+    known = hashes_among(hashes, common.frequencies.hashes)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
     for begin, end in edges.reshape(-1, 2).tolist():
         run = words[begin : end + width - 1]

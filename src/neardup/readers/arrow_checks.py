@@ -51,7 +51,7 @@ def checked_texts(array: Any) -> Any:
         array.validate()
         if pa.types.is_dictionary(array.type) or str(array.type) in ("string_view", "binary_view"):
             _check(array)
-            array = array.cast(pa.large_string())
+            array = _with_offsets(array)
     except pa.ArrowException as error:
         raise malformed(error) from None
     return array
@@ -107,6 +107,21 @@ def _as_bytes(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary))
     return column.view(_without_strings(column.type))
+
+
+def _with_offsets(column: Any) -> Any:
+    """Views and dictionaries as strings with offsets."""
+    import pyarrow as pa
+
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # pyarrow 16 and 17 make views, but do not cast them
+        items = pa.array(_as_bytes(column).to_pylist(), pa.large_binary())
+        return (
+            items.view(pa.large_string())
+            if str(column.type) == "string_view"
+            else items.cast(pa.large_string())
+        )
 
 
 def _without_strings(kind: Any) -> Any:

@@ -28,7 +28,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.findings.apply import Applied
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
-from neardup.findings.summary import alarms
+from neardup.findings.removal_alarms import alarms
 from neardup.pipeline.batches import DocumentBatch
 from neardup.spark.findings import read_origin
 from neardup.spark.inputs import File, Files

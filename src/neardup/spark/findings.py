@@ -22,7 +22,7 @@ from neardup import _core
 from neardup.compare.verify import Pairs
 from neardup.errors import ConfigError, FormatError
 from neardup.findings.folder import Findings
-from neardup.findings.scan import REJECTS
+from neardup.findings.scan_steps import REJECTS
 from neardup.findings.writer import Origin, write_findings
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared

@@ -18,7 +18,7 @@ from neardup.errors import ConfigError, DataError, UnreadableInput
 from neardup.findings.apply import NOTES, Write
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
-from neardup.findings.scan import WORK
+from neardup.findings.scan_steps import WORK
 from neardup.progress import Progress
 from neardup.readers.account import TOLERATED
 from neardup.readers.layout import Layout, find_layout, is_html

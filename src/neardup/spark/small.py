@@ -21,7 +21,7 @@ from neardup.clusters.selection import Cut
 from neardup.errors import DataError
 from neardup.features.texts import as_texts
 from neardup.findings.folder import Findings
-from neardup.findings.scan import write_run
+from neardup.findings.scan_steps import write_run
 from neardup.pipeline.fit import needs_corpus
 from neardup.pipeline.pairs import FoundPairs, find
 from neardup.pipeline.run import Run

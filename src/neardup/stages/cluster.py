@@ -11,7 +11,7 @@ from typing import Any
 from neardup.errors import ConfigError, DataError, UnreadableInput
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
-from neardup.findings.scan import REJECTS, write_run
+from neardup.findings.scan_steps import REJECTS, write_run
 from neardup.findings.writer import Origin
 from neardup.pipeline.pairs import FoundPairs, PairSearch
 from neardup.pipeline.run import Run

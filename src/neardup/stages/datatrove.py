@@ -22,7 +22,7 @@ from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, MissingExtra
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import MANIFEST, Findings
-from neardup.findings.summary import alarms
+from neardup.findings.removal_alarms import alarms
 from neardup.stages.cluster import cluster
 from neardup.stages.exact import exact
 from neardup.stages.fingerprint import fingerprint

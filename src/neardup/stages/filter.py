@@ -8,7 +8,7 @@ from neardup.errors import DataError
 from neardup.findings.apply import Applied, Write, apply_inputs
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
-from neardup.findings.summary import alarms
+from neardup.findings.removal_alarms import alarms
 from neardup.progress import Progress
 from neardup.values.parts import Part, by_size
 

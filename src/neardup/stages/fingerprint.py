@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup.config.config import Config
 from neardup.findings.lock import alone, make_folder
-from neardup.findings.scan import read_corpus
+from neardup.findings.scan_steps import read_corpus
 from neardup.pipeline.run import Run
 from neardup.progress import Progress
 from neardup.readers.limits import Limits

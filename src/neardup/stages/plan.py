@@ -14,7 +14,7 @@ from typing import Any
 
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
-from neardup.findings.scan import file_identity
+from neardup.findings.scan_steps import file_identity
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.drawn_seed import sample_of_files, seed_of
 from neardup.pipeline.fit import Prepared, needs_corpus

@@ -139,16 +139,17 @@ def test_a_moved_slider_sends_one_request(tmp_path, open_page):
         expect(page.locator("#verdict")).to_be_visible()
         sent: list[str] = []
         page.on("request", lambda request: "/api/compare" in request.url and sent.append(request.url))
-        page.evaluate(
-            """() => {
-              const slider = document.getElementById("slider");
-              for (let step = 0; step < 20; step += 1) {
-                slider.value = slider.valueAsNumber - 1;
-                slider.dispatchEvent(new Event("input"));
-              }
-            }"""
-        )
-        page.wait_for_timeout(1500)
+        with page.expect_request("**/api/compare**", timeout=60_000):
+            page.evaluate(
+                """() => {
+                  const slider = document.getElementById("slider");
+                  for (let step = 0; step < 20; step += 1) {
+                    slider.value = slider.valueAsNumber - 1;
+                    slider.dispatchEvent(new Event("input"));
+                  }
+                }"""
+            )
+        page.wait_for_timeout(500)  # others would follow now
         assert len(sent) == 1
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference.disk import (
+    damaged_bytes,
     huffman_cost,
     near,
     read_column_file,
@@ -163,13 +164,7 @@ def test_a_damaged_file_is_refused_or_answers_right(tmp_path: Path, bits: int) -
     rng = np.random.default_rng(bits)
     refused = 0
     for trial in range(200):
-        data = bytearray(whole)
-        if trial % 4 == 0:
-            data = data[: int(rng.integers(0, len(whole)))]
-        else:
-            place = int(rng.integers(0, len(whole) if trial % 4 < 3 else 256))
-            data[place] ^= 1 << int(rng.integers(0, 8))
-        path.write_bytes(data)
+        path.write_bytes(damaged_bytes(whole, trial, rng))
         try:
             assert answers(path, codes[:30], bits) == right
         except FormatError:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from papers.bits import bit_count
-from reference.disk import from_ints, near, read_column_file, some_codes, sorted_pairs, to_ints
+from reference.disk import damaged_bytes, from_ints, near, read_column_file, some_codes, sorted_pairs, to_ints
 from support.budgets import budget
 
 from neardup import _core
@@ -128,15 +128,7 @@ def test_a_damaged_file_is_refused_or_answers_right(tmp_path: Path, bits: int) -
     rng = np.random.default_rng(bits)
     refused = 0
     for trial in range(200):
-        data = bytearray(whole)
-        if trial % 4 == 0:
-            data = data[: int(rng.integers(0, len(whole)))]
-        elif trial % 4 == 1:
-            data += bytes(int(rng.integers(1, 100)))
-        else:
-            place = int(rng.integers(0, len(whole) if trial % 4 == 2 else 256))
-            data[place] ^= 1 << int(rng.integers(0, 8))
-        path.write_bytes(data)
+        path.write_bytes(damaged_bytes(whole, trial, rng))
         try:
             assert answers(path, codes[:30], bits) == right
         except FormatError:

@@ -88,7 +88,8 @@ def test_scan_property(case):
 def test_counts_by_distance(cpu, threads):
     left, right = naive.draw(3, 700, 64, "uniform"), naive.draw(4, 5_000, 64, "uniform")
     counts = count_distances(to_codes(left), to_codes(right), threads=threads)
-    apart = np.unpackbits((left[:50] ^ right[:, 0]).view(np.uint8).reshape(50, 5_000, 8), axis=2).sum(axis=2)
+    bits = np.unpackbits((left[:50] ^ right[:, 0]).view(np.uint8).reshape(50, 5_000, 8), axis=2)
+    apart = bits.sum(axis=2, dtype=np.int64)
     part = count_distances(to_codes(left[:50]), to_codes(right), threads=threads)
     assert part.tolist() == np.bincount(apart.ravel(), minlength=65).tolist()
     assert counts.sum() == 700 * 5_000

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neardup.findings.lanes import LANES
-from neardup.findings.summary import alarms
+from neardup.findings.removal_alarms import alarms
 from neardup.pages.review.session import View, changed_inputs
 
 __all__ = ["dry_run", "removal_records"]

@@ -10,7 +10,7 @@ import numpy as np
 from neardup.clusters.selection import Cut
 from neardup.findings.balance import balance_of, dropped_rows
 from neardup.findings.folder import Findings
-from neardup.findings.summary import alarms
+from neardup.findings.removal_alarms import alarms
 
 __all__ = ["Figures", "figures_of", "histogram_of", "steps_of"]
 

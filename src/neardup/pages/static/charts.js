@@ -8,7 +8,7 @@ const PLOT = 84; // percent of the height; the labels of the axis are below it
 const place = (number) => `${Math.round(number * 100) / 100}%`;
 
 /** A round number at or above the largest value; half of it is a whole number. */
-export function ceiling(value) {
+function ceiling(value) {
   if (value <= 10) return Math.max(2, 2 * Math.ceil(value / 2 - 1e-9));
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value - 1e-9);

@@ -10,7 +10,7 @@ export function takeToken() {
   history.replaceState(null, "", "#/");
 }
 
-export class Trouble extends Error {
+class Trouble extends Error {
   constructor(status, reason) {
     super(reason);
     this.status = status;

@@ -4,9 +4,10 @@ import { bytes, count, el, plain, score, show, visible } from "/page/dom.js";
 import { badges } from "./clusters.js";
 import { LANES } from "./filters.js";
 import { get } from "./api.js";
+import { moreButton } from "./long_list.js";
 import { network } from "./network.js";
 import { slotTable } from "./slots.js";
-import { state, trouble } from "./state.js";
+import { state } from "./state.js";
 
 const place = (document) => `${plain(document.file, 60)}, row ${count(document.place)}`;
 
@@ -44,19 +45,10 @@ function memberRow(document, keeper) {
 export function drawCluster(box, cluster, row) {
   const { keeper } = cluster;
   const members = el("ol", { class: "members" }, cluster.members.map((one) => memberRow(one, keeper)));
-  const rest = () => cluster.size - 1 - members.children.length;
-  const more = el("button", { type: "button", class: "tight" }, "");
-  const count_rest = () => { more.textContent = `Show more of ${count(rest())}`; more.hidden = rest() <= 0; };
-  more.addEventListener("click", async () => {
-    try {
-      const next = await get("cluster", { threshold: state.threshold, row: keeper.row, offset: members.children.length });
-      members.append(...next.members.map((one) => memberRow(one, keeper)));
-      count_rest();
-    } catch (error) {
-      trouble(error);
-    }
+  const more = moreButton(members, cluster.size - 1, async (offset) => {
+    const next = await get("cluster", { threshold: state.threshold, row: keeper.row, offset });
+    return next.members.map((one) => memberRow(one, keeper));
   });
-  count_rest();
   show(box,
     el("p", { class: "back" }, el("a", { href: "#/clusters" }, "← All clusters")),
     el("div", { class: "row" },

@@ -1,8 +1,9 @@
 // What `neardup apply` would do, without doing it: its counts, why it would stop, and every removal.
 
-import { count, el, plain, plural, score, show } from "/page/dom.js";
-import { download, get } from "./api.js";
+import { el, plain, plural, score, show } from "/page/dom.js";
+import { get } from "./api.js";
 import { LANES } from "./filters.js";
+import { exportButtons, moreButton } from "./long_list.js";
 import { state, trouble } from "./state.js";
 
 function line(one) {
@@ -20,21 +21,7 @@ export function dryRun() {
     const at = { threshold: state.threshold };
     const found = await get("dry-run", at);
     const rows = el("tbody", {}, found.removals.map(line));
-    const more = el("button", { type: "button", class: "tight" }, "");
-    const label = () => {
-      const rest = found.removed - rows.children.length;
-      more.textContent = `Show more of ${count(rest)}`;
-      more.hidden = rest <= 0;
-    };
-    more.addEventListener("click", async () => {
-      try {
-        rows.append(...(await get("dry-run", { ...at, offset: rows.children.length })).removals.map(line));
-        label();
-      } catch (error) {
-        trouble(error);
-      }
-    });
-    label();
+    const more = moreButton(rows, found.removed, async (offset) => (await get("dry-run", { ...at, offset })).removals.map(line));
     show(box,
       el("p", {}, `neardup apply would write ${plural(found.kept, "document")} and leave out ${plural(found.removed, "duplicate")}` +
         (found.filtered ? ` and ${plural(found.filtered, "document")} that a filter left out` : "") + "."),
@@ -45,8 +32,7 @@ export function dryRun() {
           el("thead", {}, el("tr", {}, ["Deleted", "Kept instead", "Similarity", "What differs", "Decided"].map((name, place) =>
             el("th", { scope: "col", class: place === 2 ? "number" : null }, name)))), rows)),
         more,
-        el("p", { class: "row" }, el("span", { class: "hint" }, "Export all of them:"), ["csv", "jsonl"].map((format) =>
-          el("button", { type: "button", class: "tight", on: { click: () => download("removals", { ...at, format }, `removals.${format}`).catch(trouble) } }, format.toUpperCase()))),
+        exportButtons("removals", at),
       ] : null);
   };
   return [el("p", { class: "row" }, el("button", { type: "button", class: "tight", id: "try-apply", on: { click: () => draw().catch(trouble) } }, "Show what it would do")), box];

@@ -1,7 +1,8 @@
 // The documents that guards keep although they are similar to another kept one, and why.
 
 import { count, el, plain, plural, score, show } from "/page/dom.js";
-import { download, get } from "./api.js";
+import { get } from "./api.js";
+import { exportButtons, moreButton } from "./long_list.js";
 import { state, trouble } from "./state.js";
 
 function line(one) {
@@ -24,28 +25,13 @@ export function guarded(counts) {
     const at = { threshold: state.threshold };
     const found = await get("protected", at);
     const rows = el("tbody", {}, found.documents.map(line));
-    const more = el("button", { type: "button", class: "tight" }, "");
-    const label = () => {
-      const rest = found.total - rows.children.length;
-      more.textContent = `Show more of ${count(rest)}`;
-      more.hidden = rest <= 0;
-    };
-    more.addEventListener("click", async () => {
-      try {
-        rows.append(...(await get("protected", { ...at, offset: rows.children.length })).documents.map(line));
-        label();
-      } catch (error) {
-        trouble(error);
-      }
-    });
-    label();
+    const more = moreButton(rows, found.total, async (offset) => (await get("protected", { ...at, offset })).documents.map(line));
     show(box,
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Documents that guards keep" }, el("table", {},
         el("thead", {}, el("tr", {}, ["Kept", "Similar to", "Similarity", "Why it is kept", "Texts"].map((name, place) =>
           el("th", { scope: "col", class: place === 2 ? "number" : null }, name)))), rows)),
       more,
-      el("p", { class: "row" }, el("span", { class: "hint" }, "Export all of them:"), ["csv", "jsonl"].map((format) =>
-        el("button", { type: "button", class: "tight", on: { click: () => download("protected", { ...at, format }, `protected.${format}`).catch(trouble) } }, format.toUpperCase()))));
+      exportButtons("protected", at));
   };
   return el("div", { class: "stack" },
     el("p", {}, `Guards keep ${plural(total, "document")} although ${total === 1 ? "it is" : "they are"} similar to another: `,

@@ -2,6 +2,7 @@
 
 import { count, el, plain, plural, show, visible } from "/page/dom.js";
 import { get } from "./api.js";
+import { moreButton } from "./long_list.js";
 import { state, trouble } from "./state.js";
 
 /** A long piece of fixed text by its first and last words. */
@@ -24,21 +25,7 @@ export function slotTable(keeper) {
     const found = await ask(0);
     const columns = found.fixed.filter((piece) => piece.slot).length;
     const rows = el("tbody", {}, found.rows.map((one) => line(one, keeper)));
-    const more = el("button", { type: "button", class: "tight" }, "");
-    const label = () => {
-      const rest = found.total - rows.children.length;
-      more.textContent = `Show more of ${count(rest)}`;
-      more.hidden = rest <= 0;
-    };
-    more.addEventListener("click", async () => {
-      try {
-        rows.append(...(await ask(rows.children.length)).rows.map((one) => line(one, keeper)));
-        label();
-      } catch (error) {
-        trouble(error);
-      }
-    });
-    label();
+    const more = moreButton(rows, found.total, async (offset) => (await ask(offset)).rows.map((one) => line(one, keeper)));
     show(box,
       el("p", { class: "hint" }, `${plural(found.slots, "slot")}${found.slots > columns ? `, the first ${count(columns)} are shown` : ""}; ${plural(found.total, "document")}`),
       el("div", { class: "text fixed", tabindex: 0, role: "region", "aria-label": "Fixed text" }, found.fixed.map((piece) => (piece.slot ? el("mark", {}, count(piece.slot)) : [visible(shortened(piece.text), 2000), " "]))),
