@@ -27,7 +27,7 @@ assert all(block == bytes(4000) for block in kept)
 
 @pytest.mark.process
 @pytest.mark.skipif(
-    platform.libc_ver()[0] != "glibc", reason="other C libraries give memory back by themselves"
+    platform.libc_ver()[0] != "glibc", reason="the C library is not glibc (run it on Linux with glibc)"
 )
 def test_freed_memory_is_given_back() -> None:
     subprocess.run([sys.executable, "-c", PROGRAM], check=True)
