@@ -156,3 +156,16 @@ def test_progress_in_bytes(tmp_path):
         seen.append(reader.bytes_read)
     assert seen == sorted(seen) and 0 < seen[0] < reader.bytes_total // 2
     assert reader.bytes_read == reader.bytes_total == sum(p.stat().st_size for p in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_is_no_file(tmp_path, kind):
+    """A pipe can be read once, so its beginning would be lost to the recognition of its format; a device may never end."""
+    place = "/dev/zero"
+    if kind == "pipe":
+        place = str(tmp_path / "pipe")
+        os.mkfifo(place)
+    with pytest.raises(
+        nd.DataError, match=f"{place}: is a pipe or a device and no file.*standard input: - < "
+    ):
+        nd.read(place)

@@ -178,6 +178,11 @@ def _expand(place: str, options: ReadOptions, account: Account) -> Iterator[_Lis
     if path.is_dir():
         return _chosen(walk(path, options), options, account)
     if path.exists():
+        if not path.is_file():
+            # It can be read once, and some devices never end.
+            raise DataError(
+                f"{place}: is a pipe or a device and no file; read it as standard input: - < {place}"
+            )
         if not os.access(path, os.R_OK):
             raise DataError(f"{place}: may not be read; change its permissions, or leave it out")
         return iter([_local(os.fspath(path), path.name, False)])
