@@ -160,7 +160,7 @@ def test_progress_in_bytes(tmp_path):
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_a_pipe_or_a_device_is_no_file(tmp_path, kind):
-    """A pipe can be read once, so its beginning would be lost to the recognition of its format; a device may never end."""
+    """A pipe can be read only once: what its format is recognised by would be lost. A device may never end."""
     place = "/dev/zero"
     if kind == "pipe":
         place = str(tmp_path / "pipe")
