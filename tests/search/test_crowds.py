@@ -5,9 +5,18 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
+from benchmarks.corpus import documents
 
 import neardup as nd
 from neardup.search import crowds
+
+
+@pytest.fixture(autouse=True)
+def few_free_pairs(monkeypatch):
+    """Small corpora are checked as large ones are."""
+    monkeypatch.setattr(crowds, "FREE", 1 << 16)
+    monkeypatch.setattr(crowds, "PER_ROW", 2)
 
 
 def words_of(draw, many):
@@ -79,3 +88,12 @@ def test_nobody_can_hide_duplicates_by_adding_similar_documents():
     copies = [" ".join([*words[:30], "new", *words[31:]]) for words in changed]
     found = pairs_of(nd.dedup(texts + copies))
     assert sum((row, len(texts) + at) in found for at, row in enumerate(chosen)) >= 190
+
+
+def test_the_pairs_of_real_texts_do_not_change(data, monkeypatch):
+    """Licences share many bands and are not all similar; their buckets are not so large that few pairs are listed."""
+    monkeypatch.undo()
+    texts = [text for _, text in documents("licenses")]
+    found = pairs_of(nd.dedup(texts))
+    monkeypatch.setattr(crowds, "FREE", 1 << 40)
+    assert pairs_of(nd.dedup(texts)) == found

@@ -26,8 +26,8 @@ Verified = Callable[[Rows, Rows], tuple[Rows, Rows]]
 """Those of some pairs, each of a smaller and a larger row, that are similar enough."""
 
 CROWD = 24  # rows; in a smaller bucket all pairs are listed
-PER_ROW = 2  # pairs of large buckets that a table may list for each of its rows without a check
-FREE = 1 << 16  # and for a small table
+PER_ROW = 8  # pairs of large buckets that a table may list for each of its rows without a check
+FREE = 1 << 20  # and for a small table: verifying these takes less than a second
 SAMPLE = 8  # rows of a bucket, of which all pairs are verified
 LEAST = 1 / 16  # the least share of them that must be similar enough
 
