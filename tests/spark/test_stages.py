@@ -210,6 +210,10 @@ def test_zstd_is_written_as_it_is_read(spark, tmp_path):
     rows = rows_of_ferries(20)
     with pa.CompressedOutputStream(str(path), "zstd") as file:
         file.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+    if spark.version.startswith("4.0."):  # it cannot read them, and says so
+        with pytest.raises(nd.DataError, match="Spark: .*built without zstd support"):
+            ns.scan(str(path), tmp_path / "run", spark=spark)
+        return
     found = ns.scan(str(path), tmp_path / "run", spark=spark)
     done = ns.apply(found, str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
     kept = nd.dedup(nd.read(path)).cut.kept.tolist()

@@ -89,6 +89,8 @@ def errors_of_workers() -> Iterator[None]:
         raise _as_ours(error) from error
     except Py4JJavaError as error:
         cause = error.java_exception
+        while (deeper := cause.getCause()) is not None:  # the first message only says that something failed
+            cause = deeper
         raise DataError(f"Spark: {cause.getMessage() or cause.toString()}") from error
 
 
