@@ -211,7 +211,7 @@ def test_zstd_is_written_as_it_is_read(spark, tmp_path):
     with pa.CompressedOutputStream(str(path), "zstd") as file:
         file.write("".join(json.dumps(row) + "\n" for row in rows).encode())
     if spark.version.startswith("4.0."):  # it cannot read them, and says so
-        with pytest.raises(nd.DataError, match="Spark: .*built without zstd support"):
+        with pytest.raises(nd.DataError, match=r"Spark: .*built without zstd support"):
             ns.scan(str(path), tmp_path / "run", spark=spark)
         return
     found = ns.scan(str(path), tmp_path / "run", spark=spark)
