@@ -21,6 +21,7 @@ import neardup as nd
 from neardup import stages
 from neardup.errors import ConfigError, DataError, UnreadableInput
 from neardup.findings.scan_steps import reading_columns
+from neardup.search import crowds
 from neardup.stages.plan import Resources
 
 NEARDUP = [sys.executable, "-m", "neardup"]
@@ -110,8 +111,10 @@ def test_large_groups_of_equal_fingerprints(tmp_path: Path) -> None:
     same(tmp_path / "scan", tmp_path / "found")
 
 
-def test_large_buckets_without_duplicates(tmp_path: Path) -> None:
+def test_large_buckets_without_duplicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples of such buckets are verified while tables are joined, each table by some task."""
+    monkeypatch.setattr(crowds, "FREE", 1 << 16)  # small corpora are checked as large ones are
+    monkeypatch.setattr(crowds, "PER_ROW", 2)
     draw = random.Random(2)
     base = [f"w{draw.randrange(50_000)}" for _ in range(60)]
     texts = []
