@@ -156,13 +156,13 @@ class Prepared:
         for source in np.unique(sources) if self.templates else [-1]:
             of_source = np.flatnonzero(sources == source) if self.templates else np.arange(shard.count)
             learnt = self.templates.get(int(source))
+            features = self.features if learnt is None else replace(self.features, common=learnt.made)
             # Few texts at a time: a buffer that is used again is faster than fresh memory for the whole shard.
             part = np.cumsum(shard.column("sizes")[of_source]) // _PART_BYTES
             for rows in np.split(of_source, np.flatnonzero(np.diff(part)) + 1):
                 if learnt is None:
-                    features, texts = self.features, shard.texts(rows)
+                    texts = shard.texts(rows)
                 else:
-                    features = replace(self.features, common=learnt.made)
                     texts = learnt.texts(shard, rows, self.config.compared, self.threads)
                 made = self._fingerprints(shard, rows, texts, features)
                 for name, column in method.kept(made, self.threads).items():
