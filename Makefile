@@ -161,12 +161,13 @@ sanitize: $(SANITIZED)/.installed $(SANITIZED)/.test
 
 # The quick tests with the oldest versions that pyproject.toml allows. Without a wheel a version counts as absent: sources of
 # that age compile on few machines. Spark has no wheels at all. Two need others of their time: Scrapy imports a private name that
-# Twisted 26.4 no longer has, and matplotlib calls old names of pyparsing, which pyparsing 3.3 warns of.
+# Twisted 26.4 no longer has (and an old Twisted imports cgi, of which Python 3.11 warns), and matplotlib calls old names of
+# pyparsing, which pyparsing 3.3 warns of.
 $(LOWEST)/.tools: $(LOWEST)/.made pyproject.toml
 	$(INSTALL) $(LOWEST) uv
 	$(LOWEST)/bin/python tools/requirements.py build test >$(LOWEST)/requirements.txt
 	$(LOWEST)/bin/python -m uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
-		--only-binary :all: --no-binary pyspark -r $(LOWEST)/requirements.txt "twisted<26.4" "pyparsing<3.3"
+		--only-binary :all: --no-binary pyspark -r $(LOWEST)/requirements.txt "twisted>=24.11,<26.4" "pyparsing<3.3"
 	touch $@
 
 test-lowest: $(LOWEST)/.installed engines
