@@ -161,7 +161,13 @@ def views_of_one(value, rows):
     """Rows that all point to the same bytes."""
     one = pa.array([value], pa.string_view())
     views = one.buffers()[1].to_pybytes() * rows
-    return pa.Array.from_buffers(pa.string_view(), rows, [None, pa.py_buffer(views), one.buffers()[2]])
+    buffers = [None, pa.py_buffer(views), one.buffers()[2]]
+    try:
+        return pa.Array.from_buffers(pa.string_view(), rows, buffers)
+    except ValueError as error:
+        if "number of buffers" not in str(error):
+            raise
+        pytest.skip(f"pyarrow {pa.__version__} cannot make views from buffers")
 
 
 def with_rows(batch, said, forged):
