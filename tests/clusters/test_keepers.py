@@ -29,12 +29,17 @@ rows = st.lists(
 def test_ranks_equal_a_naive_sort(rows, by, prefer, listed):
     lengths, sources, scores = ([row[i] for row in rows] for i in range(3))
     keep = Keep(by, "quality" if by == "score" else None, tuple(prefer[:listed]))
-    found = keep.rank(
+    given = (
         np.array(lengths, np.int64),
         np.array([NAMES.index(source) for source in sources], np.int32),
         NAMES,
         np.array(scores, np.float64),
     )
+    if by == "score" and scores and all(map(math.isnan, scores)):
+        with pytest.raises(DataError, match="quality"):
+            keep.rank(*given)
+        return
+    found = keep.rank(*given)
     assert found.dtype == np.int64
     assert found.tolist() == reference_pipeline.rank(by, lengths, sources, scores, prefer[:listed])
 

@@ -78,6 +78,16 @@ def scan(folder: Path) -> None:
     nd.scan(folder / "in.jsonl", folder / "g.findings")
 
 
+def scan_reusable(folder: Path) -> None:
+    nd.scan(folder / "in.jsonl", folder / "r.findings", reusable=True)
+
+
+def check_reusable(folder: Path) -> None:
+    if (folder / "r.findings" / "manifest.json").exists():
+        nd.scan(folder / "in.jsonl", folder / "again.findings", against=[folder / "r.findings"])
+        shutil.rmtree(folder / "again.findings")
+
+
 def apply(folder: Path) -> None:
     nd.apply(folder / "f.findings", folder / "kept.jsonl", allow_mass_removal=True)
 
@@ -159,6 +169,7 @@ WORK: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "backup": (backup, check_copy),
     "export": (export, check_export),
     "scan": (scan, lambda folder: None),
+    "reusable scan": (scan_reusable, check_reusable),
     "apply": (apply, check_output),
     "decide": (decide, check_decided),
     "dedup": (dedup, lambda folder: None),
@@ -190,7 +201,7 @@ def _run(shim: Path | None, name: str, folder: Path, at: int, code: int) -> subp
 
 
 def run_faults(shim: Path, place: Path, name: str, most: int, seed: str = "") -> tuple[int, list[str]]:
-    """How many calls the work makes, and what went wrong when some of them, at most this many, failed."""
+    """How many calls the work makes, and what went wrong when some of them, at most this many and the last two, failed."""
     sound, folder = place / "sound", place / "work"
     if not sound.exists():
         sound.mkdir()
@@ -211,7 +222,7 @@ def run_faults(shim: Path, place: Path, name: str, most: int, seed: str = "") ->
         return 0, [f"{name}: fails without a fault: {done.stdout[-200:]} {done.stderr[-500:]}"]
     total = int((place / "count").read_text())
     rng = random.Random(f"{name} {seed}")
-    for at in sorted(rng.sample(range(1, total + 1), min(most, total))):
+    for at in sorted({*rng.sample(range(1, total + 1), min(most, total)), max(1, total - 1), total}):
         code = rng.choice((errno.ENOSPC, errno.EIO))
         fresh()
         done = _run(shim, name, folder, at, code)

@@ -56,8 +56,13 @@ _COLUMNS = {
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the last file: it makes the findings complete."""
-    write_checked(folder / MANIFEST, manifest)
+    """Write the last file: it makes the findings complete. After an error it is not there, so that the same command
+    can be run again."""
+    try:
+        write_checked(folder / MANIFEST, manifest)
+    except OSError:
+        (folder / MANIFEST).unlink(missing_ok=True)
+        raise
 
 
 Wrong = Callable[[str, Any], FormatError]

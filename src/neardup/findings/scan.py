@@ -273,7 +273,7 @@ class _Run:
         if reusable:
             self._keep_shards(shards)
         else:
-            shutil.rmtree(self.work)
+            shutil.rmtree(self.work, ignore_errors=True)  # the findings are complete; the next scan removes the rest
         return findings
 
     def _keep_shards(self, count: int) -> None:
@@ -282,8 +282,13 @@ class _Run:
         for path in self.work.iterdir():
             if path.name not in names:
                 path.unlink() if path.is_file() else shutil.rmtree(path)
-        self.work.rename(self.folder / SHARDS)
-        sync_folder(self.folder)
+        shutil.rmtree(self.folder / SHARDS, ignore_errors=True)  # of a scan that failed here
+        try:
+            self.work.rename(self.folder / SHARDS)
+            sync_folder(self.folder)
+        except OSError:  # without them the scan is not what was asked for: the same command can be run again
+            (self.folder / MANIFEST).unlink(missing_ok=True)
+            raise
 
     def _read(self, run: Run) -> tuple[int, Origin]:
         """Read the corpus; returns the number of shards and a record of the inputs. Every run reads all lines again, so

@@ -179,8 +179,8 @@ def write_findings(
         NeardupError
     ):  # a policy that does not fit the documents: the command that applies it says so
         made.manifest["account"] = balance_of(made, made.cut()).to_json()
-    write_manifest(folder, made.manifest)
     sync_folder(folder.resolve().parent)  # the folder may be new
+    write_manifest(folder, made.manifest)
     made.scan_id = scan_id(folder)
     return made
 
