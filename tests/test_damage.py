@@ -25,6 +25,7 @@ def test_damaged_values_of_a_shared_index_are_refused_in_words(redis_server):
     assert run_damage("shared index", 0, budget(30, 300)) == []
 
 
-def test_a_damaged_row_of_a_shared_index_may_be_negative(redis_server):
-    """A case that a soak found."""
-    assert run_damage("shared index", 1_000_038, 1) == []
+@pytest.mark.parametrize("case", [1_000_038, 1_001_649])
+def test_damaged_counts_of_a_shared_index_are_refused_in_words(case, redis_server):
+    """Cases that a soak found: a negative row, and a number of rows that is no number."""
+    assert run_damage("shared index", case, 1) == []

@@ -21,6 +21,11 @@ def test_damaged_files_are_rejected_and_kill_nobody(format):
     assert run_mutations(format, 0, budget(60, 3000)) == []
 
 
+def test_a_column_that_pyarrow_must_not_be_asked_for():
+    """A case that a soak found."""
+    assert run_mutations("parquet", 1_002_993, 1) == []
+
+
 def text_array(offsets, data=b"one two three", kind=None):
     """A column whose offsets are damaged after it was made: making it checks them a little."""
     kind = kind or pa.string()

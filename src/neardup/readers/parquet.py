@@ -14,6 +14,7 @@ from neardup.readers.arrow_sizes import row_sizes, sized_pieces
 from neardup.readers.compression import COMPRESSIONS
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row, find_layout
+from neardup.readers.parquet_footer import Chunk, chunks_of
 from neardup.readers.parquet_lists import list_pages
 from neardup.readers.parquet_pages import Pages, pages_of, rows_at_a_time
 from neardup.readers.sources import Source
@@ -36,6 +37,9 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
         groups = [data.row_group(i).total_byte_size for i in range(data.num_row_groups)]
         schema = table.schema_arrow
         _ = schema.names  # raises here if they are not UTF-8
+        chunks = chunks_of(file)
+        if [len(columns) for columns in chunks] != [data.num_columns] * len(groups):
+            raise ValueError("its footer does not list all columns")
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
         packed = COMPRESSIONS.get(os.path.splitext(source.name.lower())[1])
@@ -51,20 +55,23 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
-    return Opened(_guarded(source, terms, pa, _group_rows(file, table, wanted, source, terms)), layout)
+    return Opened(
+        _guarded(source, terms, pa, _group_rows(file, table, chunks, wanted, source, terms)), layout
+    )
 
 
-def _group_rows(file: BinaryIO, table: Any, wanted: list[str], source: Source, terms: Terms) -> Iterator[Row]:
+def _group_rows(
+    file: BinaryIO, table: Any, chunks: list[list[Chunk]], wanted: list[str], source: Source, terms: Terms
+) -> Iterator[Row]:
     """The rows of each row group, few at a time where values may be huge; a group that is a bomb is rejected."""
     row, most = 0, terms.limits.line_bytes
     kinds = {field.name: field.type for field in table.schema_arrow if field.name in wanted}
     with file:
-        for number in range(table.metadata.num_row_groups):
-            group = table.metadata.row_group(number)
-            rows = f"rows {row + 1:,} to {row + group.num_rows:,}"
+        for number, group in enumerate(chunks):
+            many_rows = table.metadata.row_group(number).num_rows
+            rows = f"rows {row + 1:,} to {row + many_rows:,}"
             columns = []
-            for at in range(group.num_columns):
-                chunk = group.column(at)
+            for at, chunk in enumerate(group):
                 kind = kinds.get(chunk.path_in_schema.split(".")[0])
                 if kind is not None:
                     columns.append(
@@ -83,7 +90,7 @@ def _group_rows(file: BinaryIO, table: Any, wanted: list[str], source: Source, t
             else:
                 detail = f"{rows} take {size:,} bytes at once to decode; give more memory"
                 terms.rejects.add(source.name, row + 1, "too large", detail)
-            row += group.num_rows
+            row += many_rows
 
 
 def _too_many(rows: int, source: Source, terms: Terms) -> bool:
@@ -93,7 +100,7 @@ def _too_many(rows: int, source: Source, terms: Terms) -> bool:
     return rows > max(limits.free_bytes // _ROW, limits.expansion * (source.size or 0))
 
 
-def _pages(file: BinaryIO, chunk: Any, kind: Any, levels: int, most: int) -> Pages | None:
+def _pages(file: BinaryIO, chunk: Chunk, kind: Any, levels: int, most: int) -> Pages | None:
     """The pages by what decoding them takes; None if they are not known. A column of Arrow's dictionary type keeps
     several copies of its dictionary, and one value for all rows that have the same."""
     pages = pages_of(file, chunk)

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from neardup.readers.parquet_footer import Chunk
+from neardup.readers.thrift import STRUCTURE, WHOLE, Compact
 
 __all__ = ["DICTIONARY", "PageHeader", "Pages", "headers_of", "pages_of", "rows_at_a_time"]
 
@@ -25,7 +28,6 @@ _HEADERS = (
     1 << 24,
 )  # bytes of a header that are read; Arrow reads up to the last, too
 _MOST_PAGES = 100_000
-_STRUCTURE = 12  # the kind of a field
 DICTIONARY = 2  # a kind of page
 _COUNTED = {0: 5, DICTIONARY: 7, 3: 8}  # the structure that has the number of values, by the kind of page
 
@@ -91,7 +93,7 @@ class PageHeader:
     counts: dict[int, int]
 
 
-def headers_of(file: BinaryIO, chunk: Any) -> list[PageHeader] | None:
+def headers_of(file: BinaryIO, chunk: Chunk) -> list[PageHeader] | None:
     """The headers of the pages of a column chunk. None if they are damaged, or there are too many. The position of the
     file is not kept."""
     starts = [chunk.data_page_offset]
@@ -112,7 +114,7 @@ def headers_of(file: BinaryIO, chunk: Any) -> list[PageHeader] | None:
     return None
 
 
-def pages_of(file: BinaryIO, chunk: Any) -> Pages | None:
+def pages_of(file: BinaryIO, chunk: Chunk) -> Pages | None:
     """The pages of a column chunk. None if its headers are damaged, or there are too many. The position of the file is
     not kept."""
     headers = headers_of(file, chunk)
@@ -129,9 +131,9 @@ def _header(file: BinaryIO, at: int, end: int) -> PageHeader | None:
     """The header of the page at a place."""
     for most in _HEADERS:
         file.seek(at)
-        header = _Compact(file.read(min(most, end - at)))
+        header = Compact(file.read(min(most, end - at)))
         try:
-            fields, inner = header.structure()
+            fields, inner = _numbers(header)
         except (IndexError, ValueError, RecursionError):
             continue
         kind, size, stored = (fields.get(field, -1) for field in (1, 2, 3))
@@ -143,70 +145,15 @@ def _header(file: BinaryIO, at: int, end: int) -> PageHeader | None:
     return None
 
 
-class _Compact:
-    """As much of Thrift's compact protocol as it takes to walk over a structure."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def byte(self) -> int:
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def varint(self) -> int:
-        value = shift = 0
-        while shift < 70:
-            byte = self.byte()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value
-            shift += 7
-        raise ValueError("a number without an end")
-
-    def structure(self) -> tuple[dict[int, int], dict[int, dict[int, int]]]:
-        """The whole numbers among its fields, by their numbers, and those of the structures in it."""
-        found: dict[int, int] = {}
-        inner: dict[int, dict[int, int]] = {}
-        number = 0
-        while (head := self.byte()) != 0:
-            step, kind = head >> 4, head & 15
-            number = number + step if step else self._signed()
-            if kind == _STRUCTURE:
-                inner[number] = self.structure()[0]
-            elif (value := self.value(kind)) is not None:
-                found[number] = value
-        return found, inner
-
-    def _signed(self) -> int:
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
-
-    def value(self, kind: int) -> int | None:
-        """A value of a kind; None if it is no whole number."""
-        if kind in (4, 5, 6):
-            return self._signed()
-        if kind == 3:
-            self.at += 1
-        elif kind == 7:
-            self.at += 8
-        elif kind == 8:
-            size = self.varint()
-            self.at += size
-        elif kind in (9, 10):
-            self._list()
-        elif kind == _STRUCTURE:
-            self.structure()
-        elif kind not in (1, 2):  # true and false have no bytes of their own in a structure
-            raise ValueError(f"no kind {kind} in a header")
-        return None
-
-    def _list(self) -> None:
-        head = self.byte()
-        size, kind = head >> 4, head & 15
-        for _ in range(self.varint() if size == 15 else size):
-            if kind in (1, 2):
-                self.at += 1
-            else:
-                self.value(kind)
-            if self.at > len(self.data):
-                raise IndexError
+def _numbers(header: Compact) -> tuple[dict[int, int], dict[int, dict[int, int]]]:
+    """The whole numbers among the fields of a structure, by their numbers, and those of the structures in it."""
+    found: dict[int, int] = {}
+    inner: dict[int, dict[int, int]] = {}
+    for number, kind in header.fields():
+        if kind == STRUCTURE:
+            inner[number] = _numbers(header)[0]
+        elif kind in WHOLE:
+            found[number] = header.whole()
+        else:
+            header.skip(kind)
+    return found, inner

@@ -16,7 +16,7 @@ from importlib import import_module
 from itertools import accumulate, chain
 from typing import Any, NamedTuple, Protocol
 
-from neardup.errors import ConfigError, MissingExtra
+from neardup.errors import ConfigError, FormatError, MissingExtra
 from neardup.index.redis.address import FILES, OPTIONS, Address
 from neardup.index.redis.errors import refused, temporary_errors, translated_errors
 
@@ -24,6 +24,7 @@ __all__ = ["Command", "Connection", "Packed"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
 OURS = ", ".join([*OPTIONS, *FILES])
+MOST_DIGITS = 19  # of a number of the server
 AT_ONCE, LONG_AT_ONCE = 500, 100  # keys in one script or MGET: the server is blocked meanwhile
 
 
@@ -205,6 +206,15 @@ class Connection:
                 return
             for node in self._client.get_primaries():
                 yield from self._client.get_redis_connection(node).scan_iter(match=pattern, count=1000)
+
+    def counts(self, key: bytes, names: Sequence[str]) -> dict[str, int]:
+        """Whole numbers in a hash; 0 for those that are not there. FormatError if one is anything else."""
+        found = dict(zip(names, self.one(key, "HMGET", key, *names), strict=True))
+        for name, value in found.items():
+            if value is not None and not (value.removeprefix(b"-").isdigit() and len(value) <= MOST_DIGITS):
+                where = f"{self.address.shown} {key.decode()}"
+                raise FormatError(where, f"the number of {name}", f"{value!r:.50}")
+        return {name: int(value or 0) for name, value in found.items()}
 
     def memory(self) -> int:
         """Bytes that the server, or all masters of the cluster, use for all their data."""

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.errors import FormatError
 from neardup.index.answers import Cluster, Health, Hit, Stored
 from neardup.index.export import ExportedDocument
 from neardup.index.inputs import check_ids
@@ -145,13 +144,7 @@ class RedisStore:
 
     def _counts(self) -> dict[str, int]:
         names = ("documents", "followers", "rows", "unlisted")
-        meta = self._tables.layout.meta
-        found = dict(zip(names, self._connection.one(meta, "HMGET", meta, *names), strict=True))
-        for name, value in found.items():
-            if value is not None and not value.removeprefix(b"-").isdigit():
-                where = f"{self._connection.address.shown} {meta.decode()}"
-                raise FormatError(where, f"the number of {name}", f"{value!r:.50}")
-        return {name: int(value or 0) for name, value in found.items()}
+        return self._connection.counts(self._tables.layout.meta, names)
 
     def refresh(self) -> bool:
         """A shared index is always up to date."""

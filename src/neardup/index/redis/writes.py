@@ -243,7 +243,7 @@ class RedisWriter:
 
     def last_row(self) -> int:
         """The first row number that has not been used."""
-        return int(self._connection.one(self._layout.meta, "HGET", self._layout.meta, "rows") or 0)
+        return self._connection.counts(self._layout.meta, ["rows"])["rows"]
 
     def check_writable(self) -> None:
         if not self._writes:
