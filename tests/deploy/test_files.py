@@ -76,8 +76,9 @@ def exported(tmp_path_factory) -> Iterator[dict[str, set[str]]]:
     pytest.importorskip("granian", reason="the extra `service` is not installed")
     from prometheus_client.parser import text_string_to_metric_families
 
-    index = str(tmp_path_factory.mktemp("served") / "index.nd")
-    with serving("serve", index, "--port", "0", environment={"NEARDUP_TOKEN": TOKEN}) as server:
+    folder = tmp_path_factory.mktemp("served")
+    indexes = str(folder / "index.nd"), f"--index=pages={folder / 'pages.nd'}"
+    with serving("serve", *indexes, "--port", "0", environment={"NEARDUP_TOKEN": TOKEN}) as server:
         header = {"authorization": f"Bearer {TOKEN}"}
         with httpx.Client(base_url=server.url, headers=header, trust_env=False, timeout=60) as client:
             for id in ("a", "b"):

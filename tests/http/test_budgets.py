@@ -150,7 +150,8 @@ def test_a_deadline_that_was_kept_ends_nothing():
 
 def test_a_slow_request_has_its_time_and_no_more():
     """The index is never opened here: texts are tried in the only thread for it, which is taken."""
-    application, service = make_app(RequestLimits(answer_seconds=0.2), indexed=False)
+    application, services = make_app(RequestLimits(answer_seconds=0.2), indexed=False)
+    service = services[""]
     body = b'{"left": "a text"}'
     scope = {
         "type": "http",

@@ -50,6 +50,7 @@ ROUTES = [
     ("/v1/stats", "GET"),
     ("/v1/live", "GET"),
     ("/v1/try", "POST"),
+    ("/v1/indexes", "GET"),
     ("/v1/health", "GET"),
     ("/v1/ready", "GET"),
     ("/metrics", "GET"),

@@ -25,9 +25,9 @@ class Service(Server):
 
 
 @contextmanager
-def served(index: Path, *options: str, environment: dict[str, str] | None = None) -> Iterator[Service]:
+def served(index: Path | None, *options: str, environment: dict[str, str] | None = None) -> Iterator[Service]:
     """The server on any free port, stopped at the end."""
-    arguments = ("serve", str(index), "--port", "0", *options)
+    arguments = ("serve", *([] if index is None else [str(index)]), "--port", "0", *options)
     with serving(*arguments, environment=environment) as server:
         yield Service(server.process, server.url.replace("0.0.0.0", "127.0.0.1"), server.logs)
 

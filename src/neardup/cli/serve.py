@@ -9,6 +9,7 @@ import shlex
 import signal
 import stat
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,14 @@ TOKEN = "NEARDUP_TOKEN"
 
 
 @click.command()
-@click.argument("path", metavar="INDEX")
+@click.argument("path", metavar="[INDEX]", required=False)
+@click.option(
+    "--index",
+    "named",
+    multiple=True,
+    metavar="NAME=INDEX",
+    help="Another index, served at /v1/indexes/NAME/; repeat it for several.",
+)
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -49,9 +57,15 @@ TOKEN = "NEARDUP_TOKEN"
     help="A file with another token, whose owners may search and watch but not change the index.",
 )
 @click.option(
+    "--tokens",
+    "tokens_file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A TOML file of tokens, each for the indexes that it names; only its owner may be able to read it.",
+)
+@click.option(
     "--read-only",
     is_flag=True,
-    help="Serve an index that another process writes: search it, and change nothing.",
+    help="Serve indexes that other processes write: search them, and change nothing.",
 )
 @durability_option
 @threads_option(1)
@@ -69,12 +83,13 @@ TOKEN = "NEARDUP_TOKEN"
 )
 @json_option("Print the address as a JSON object.")
 def serve(
-    path: str, host: str, port: int, token_file: str | None, read_token_file: str | None, read_only: bool,
+    path: str | None, named: tuple[str, ...], host: str, port: int,
+    token_file: str | None, read_token_file: str | None, tokens_file: str | None, read_only: bool,
     durability: Any, threads: int, ttl: float | None,
     max_body: str, max_requests: int, log_requests: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Serve an index over HTTP; a new one is made if there is none, unless it is only read. SIGTERM ends it when all
-    is answered.
+    """Serve an index over HTTP, or several; a new one is made if there is none, unless it is only read. SIGTERM ends it
+    when all is answered.
 
     Logs go to standard error, one JSON object a line. `/v1/openapi.json` describes the routes.
     """
@@ -89,29 +104,57 @@ def serve(
     from neardup.http.limits import RequestLimits
     from neardup.http.run import serve as run
     from neardup.http.server import ListenAddress
+    from neardup.http.tokens import read_grants
     from neardup.values.sizes import parse_size
 
     limits = RequestLimits(body=parse_size(max_body), requests=max_requests)
     reader = None if read_token_file is None else _token(read_token_file)
-    address = ListenAddress(host, port, _token(token_file), reader)
+    paths = _paths(path, named)
+    grants = () if tokens_file is None else read_grants(tokens_file, paths)
+    address = ListenAddress(host, port, _token(token_file), reader, grants)
     if read_only and ttl is not None:
         raise ConfigError("--ttl is for a service that writes: leave it out with --read-only")
 
     def started(url: str) -> None:
-        index = shown(path)
-        click.echo(json.dumps({"index": index, "url": url}) if as_json else f"{index}: listening on {url}")
+        one = {} if path is None else {"index": shown(path)}
+        several = {name: shown(where) for name, where in paths.items() if name}
+        if as_json:
+            click.echo(json.dumps({**one, **({"indexes": several} if several else {}), "url": url}))
+        else:
+            click.echo(f"{', '.join([*one.values(), *several])}: listening on {url}")
         sys.stdout.flush()
 
+    def opened(where: str) -> nd.Index:
+        mode: Any = "read" if read_only else "write"
+        return nd.Index(where, mode=mode, durability=durability, threads=threads, ttl=ttl)
+
+    openers = {name: partial(opened, where) for name, where in paths.items()}
     run(
-        lambda: nd.Index(
-            path, mode="read" if read_only else "write", durability=durability, threads=threads, ttl=ttl
-        ),
+        openers.pop("", None),
         address,
         limits,
+        named=openers,
         read_only=read_only,
         logs_all=log_requests,
         started=started,
     )
+
+
+def _paths(path: str | None, named: tuple[str, ...]) -> dict[str, str]:
+    """The indexes by name; that of INDEX is ""."""
+    from neardup.http.tokens import check_name
+
+    paths = {} if path is None else {"": path}
+    for one in named:
+        name, equals, where = one.partition("=")
+        if not equals or not where:
+            raise ConfigError(f"--index {one}: give a name and an index, NAME=INDEX")
+        if check_name(name) in paths:
+            raise ConfigError(f"--index {name}=...: there are two indexes of this name")
+        paths[name] = where
+    if not paths:
+        raise ConfigError("name an index: neardup serve INDEX, or --index NAME=INDEX")
+    return paths
 
 
 def _token(file: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Who may ask: headers that are there once, names of this machine, pages of our own, and the token."""
+"""Who may ask: headers that are there once, names of this machine, pages of our own, and the tokens."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 
 from neardup.http.limits import Refused
 
-__all__ = ["Access", "check_single"]
+__all__ = ["DEFAULT", "EVERY", "Access", "Grant", "check_single"]
 
 OWN_NAME = re.compile(rb"(localhost|127\.[0-9.]+|\[[0-9a-f:]+\])(:[0-9]*)?")
 # Of two, a proxy in front of the service may use the first, and the service the last.
 ONCE = frozenset({b"host", b"origin", b"content-length", b"authorization"})
 OWN_SITES = frozenset({b"same-origin", b"none"})
+EVERY = "*"  # in place of the name of an index: all of them
+DEFAULT = "default"  # what tokens and lists call the index without a name
 Headers = Mapping[bytes, bytes]
 
 
@@ -27,11 +29,33 @@ def check_single(given: Sequence[tuple[bytes, bytes]]) -> None:
 
 
 @dataclass(frozen=True)
+class Grant:
+    """What the owner of a token may do: the names of the indexes that they may read, and of those that they may change
+    as well; EVERY for all."""
+
+    token: str = field(repr=False)
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset({EVERY})
+
+    def may_read(self, index: str | None) -> bool:
+        """Whether they may read an index; None is what concerns no index."""
+        return index is None or self.may_write(index) or EVERY in self.reads or index in self.reads
+
+    def may_write(self, index: str | None) -> bool:
+        """Whether they may change it."""
+        return EVERY in self.writes or index in self.writes
+
+
+ANYBODY = Grant("")
+
+
+@dataclass(frozen=True)
 class Access:
     """Rules for requests.
 
     token   what clients send as `Authorization: Bearer ...`; None if everybody may ask
     reader  another token, of those who may ask and not change anything
+    grants  more tokens, each for some indexes
     local   answer under the names of this machine alone, and no pages of other origins
     wanted  the sentence for those who do not have the token
     more    another check of the headers of each request for data
@@ -39,27 +63,38 @@ class Access:
 
     token: str | None = field(default=None, repr=False)
     reader: str | None = field(default=None, repr=False)
+    grants: tuple[Grant, ...] = ()
     local: bool = True
     wanted: str = "this service needs a token: Authorization: Bearer ..."
     more: Callable[[Headers], None] | None = None
+    _given: tuple[tuple[bytes, Grant], ...] = field(init=False, repr=False)
 
-    def check(self, headers: Headers) -> None:
-        """Refuse who may not ask for data."""
+    def __post_init__(self) -> None:
+        known = [] if self.token is None else [Grant(self.token)]
+        known += [] if self.reader is None else [Grant(self.reader, frozenset({EVERY}), frozenset())]
+        given = tuple((b"Bearer " + one.token.encode(), one) for one in (*known, *self.grants))
+        object.__setattr__(self, "_given", given)
+
+    def check(self, headers: Headers) -> Grant:
+        """What the sender of a request for data may do; refuse who may not ask."""
         if self.local:
             self._check_names(headers)
             if headers.get(b"sec-fetch-site", b"none") not in OWN_SITES:
                 raise Refused(403, "pages of other sites get no answer here")
-        if self.token is not None and not (_has(headers, self.token) or _has(headers, self.reader)):
+        found = self._grant(headers.get(b"authorization", b"")) if self._given else ANYBODY
+        if found is None:
             raise Refused(401, self.wanted, headers=((b"www-authenticate", b"Bearer"),))
         if self.more is not None:
             self.more(headers)
+        return found
 
-    def check_write(self, headers: Headers) -> None:
-        """Refuse who may ask, but may not change anything."""
-        if self.token is not None and not _has(headers, self.token):
-            raise Refused(
-                403, "this token only reads; to change the index, send the token of those who write"
-            )
+    def _grant(self, sent: bytes) -> Grant | None:
+        """The grant of a token. All are compared, whichever it is."""
+        found = None
+        for wanted, grant in self._given:
+            if hmac.compare_digest(sent, wanted):
+                found = grant
+        return found
 
     def check_page(self, headers: Headers) -> None:
         """Refuse who may not ask for a file of a page, which everybody may but pages of other sites. A person may
@@ -82,10 +117,3 @@ class Access:
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() != b"http://" + host:
             raise Refused(403, "this service answers no pages of other origins")
-
-
-def _has(headers: Headers, token: str | None) -> bool:
-    """Whether a request has this token."""
-    if token is None:
-        return False
-    return hmac.compare_digest(headers.get(b"authorization", b""), b"Bearer " + token.encode())

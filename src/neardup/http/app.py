@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
-from neardup.http.access import Access
+from neardup.http.access import Access, Grant
 from neardup.http.asgi import Application
 from neardup.http.bulk import BulkAdd
-from neardup.http.handlers import Documents, Questions, Watching
-from neardup.http.lifecycle import Service
+from neardup.http.handlers import Documents, Questions, Watching, WatchingAll
+from neardup.http.lifecycle import Service, explained
 from neardup.http.limits import RequestLimits
 from neardup.http.metrics import CONTENT_TYPE_LATEST, Metrics
 from neardup.http.openapi import openapi_document
@@ -23,6 +26,7 @@ from neardup.http.schemas import (
     CompareRequest,
     DocumentAnswer,
     DocumentRequest,
+    IndexesAnswer,
     LiveAnswer,
     Removed,
     SearchAnswer,
@@ -41,11 +45,11 @@ __all__ = ["make_app"]
 PLAIN = CONTENT_TYPE_LATEST.encode()
 
 
-def _table(service: Service, limits: RequestLimits, watching: Watching) -> list[Route]:
-    """Everything that is served but the pages."""
+def _of_index(service: Service, limits: RequestLimits, watching: Watching) -> list[Route]:
+    """What is served of one index."""
     stored, asked, bulk = Documents(service), Questions(service, limits), BulkAdd(service)
-    described = _Described()
-    routes = [
+    name = service.metrics.index
+    found = [
         Route("POST", "/v1/seen", stored.seen, body=DocumentRequest, answer=SeenAnswer, writes=True),
         Route("POST", "/v1/search", asked.search, body=SearchRequest, answer=SearchAnswer),
         Route(
@@ -81,26 +85,46 @@ def _table(service: Service, limits: RequestLimits, watching: Watching) -> list[
             slow=True,
             values=limits.values,
         ),
-        Route("POST", "/v1/try", asked.try_, body=TryRequest, answer=Trial, slow=True),
         Route("GET", "/v1/stats", watching.stats, answer=StatsAnswer),
         Route("GET", "/v1/live", watching.live, answer=LiveAnswer),
+    ]
+    problems = (404,) if name else ()  # for tokens that may not read this index
+    return [
+        replace(route, index=name, counts=service.metrics, problems=(*route.problems, *problems))
+        for route in found
+    ]
+
+
+def _of_process(
+    service: Service, limits: RequestLimits, watching: WatchingAll, described: _Described
+) -> list[Route]:
+    """What concerns no index, or all."""
+    asked = Questions(service, limits)
+    return [
+        Route("POST", "/v1/try", asked.try_, body=TryRequest, answer=Trial, slow=True),
+        Route("GET", "/v1/indexes", watching.indexes, answer=IndexesAnswer),
         Route("GET", "/v1/health", watching.health, answer=StateAnswer, open=True),
         Route("GET", "/v1/ready", watching.ready, answer=StateAnswer, open=True, problems=(503,)),
         Route("GET", "/metrics", watching.metrics, kind=PLAIN, watches=True),
         Route("GET", "/v1/openapi.json", described.openapi, answer=dict[str, Any]),
     ]
-    described.document = encode(openapi_document(routes))
-    return routes
 
 
 class _Described:
     """The OpenAPI document, which is one of the routes that it describes."""
 
-    document = b""
+    def __init__(self) -> None:
+        self.routes: Sequence[Route] = ()
+        self._made: dict[Grant, bytes] = {}
 
     async def openapi(self, request: Request[None]) -> Reply:
-        """This document."""
-        return Reply(200, self.document)
+        """This document: of the indexes that the sender's token may read."""
+        assert request.grant is not None
+        made = self._made.get(request.grant)
+        if made is None:
+            read = [route for route in self.routes if request.grant.may_read(route.index)]
+            made = self._made[request.grant] = encode(openapi_document(read))
+        return Reply(200, made)
 
 
 def _pages(indexed: bool) -> PageFiles:
@@ -113,26 +137,34 @@ def _pages(indexed: bool) -> PageFiles:
 def make_app(
     limits: RequestLimits,
     *,
-    token: str | None = None,
-    reader: str | None = None,
+    access: Access | None = None,
     logs_all: bool = False,
     indexed: bool = True,
+    named: Sequence[str] = (),
     read_only: bool = False,
-) -> tuple[Application, Service]:
-    """The application, and the place where the index is put when it is open; `indexed=False`: none will be.
-    `reader` is the token of those who may not change the index; with `read_only` nobody may."""
+) -> tuple[Application, dict[str, Service]]:
+    """The application, and the places where indexes are put when they are open, by name. That of the index without a
+    name is under ""; `indexed=False`: there will be none. With `read_only` nobody may change an index."""
     counted = Metrics()
-    service = Service(counted, indexed=indexed)
-    watching = Watching(service)
+    services = {"": Service(counted, indexed=indexed)}
+    services |= {name: Service(Metrics(name)) for name in named}
+    ours = [service for name, service in services.items() if name or indexed or not named]
+    described, all_of_them = _Described(), WatchingAll(list(services.values()))
+    each = [Watching(service) for service in ours]
+    tables = [_of_index(service, limits, watching) for service, watching in zip(ours, each, strict=True)]
+    process = _of_process(services[""], limits, all_of_them, described)
+    described.routes = [*chain.from_iterable(tables), *process]
     application = Application(
-        _table(service, limits, watching),
+        described.routes,
         limits,
         counted,
-        access=Access(token, reader, local=token is None),
+        access=access or Access(),
         pages=_pages(indexed),
-        explain=service.explain,
+        explain=lambda error: explained(error, services.values()),
         read_only=read_only,
         logs_all=logs_all,
     )
-    watching.application = application
-    return application, service
+    all_of_them.application = application
+    for watching in each:
+        watching.application = application
+    return application, services

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from neardup.http.access import Access, check_single
+from neardup.http.access import Access, Grant, check_single
 from neardup.http.limits import Budget, Refused, RequestLimits, read_body, unpacked
 from neardup.http.logs import log
 from neardup.http.metrics import Metrics
@@ -32,6 +32,8 @@ HeaderList = tuple[tuple[bytes, bytes], ...]
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 SLOW = 1.0  # seconds
 HUNG_UP = 499  # what proxies log for a client that did not wait; nobody receives it
+NOTHING = "there is nothing at this path"
+ONLY_READS = "this token only reads; to change the index, send the token of those who write"
 AGAIN = frozenset({429, 503, 507})  # statuses of refusals that a client may send again
 ALWAYS: HeaderList = (
     (b"cache-control", b"no-store"),
@@ -66,7 +68,7 @@ class Application:
     ) -> None:
         self.routes, self.limits, self._metrics = Routes(routes), limits, metrics
         self._access, self._pages, self._explain = access, pages, explain
-        self._headers, self._logs_all, self._read_only = headers, logs_all, read_only
+        self._headers, self._logs_all, self.read_only = headers, logs_all, read_only
         self._budget = Budget(limits.waiting_bytes)
         self._prefix = secrets.token_hex(6)
         self._count = 0
@@ -107,7 +109,8 @@ class Application:
             self.in_work -= counted
             taken = time.perf_counter() - start
             named = "page" if page else "other" if resource is None else resource.path
-            self._metrics.request(named, exchange.status, taken)
+            counted_by = self._metrics if resource is None else resource.counts or self._metrics
+            counted_by.request(named, exchange.status, taken)
             if self._logs_all or exchange.status >= 400 or taken > SLOW:
                 self._log(scope, exchange, taken)
 
@@ -123,19 +126,22 @@ class Application:
             check_single(scope["headers"])
         if resource is None:
             return self._page(scope, headers)
+        grant = None
         if resource.queued:
-            self._admit(headers)
+            grant = self._admit(headers)
         elif not resource.open:
-            self._access.check(headers)
+            grant = self._access.check(headers)
+        if grant is not None and not grant.may_read(resource.index):
+            raise Refused(404, NOTHING)  # nobody learns which indexes there are
         route = resource.route(scope["method"], headers.get(b"content-type"))
         if route.writes:
-            self._check_write(headers)
+            self._check_write(grant, resource.index)
         body = b""
         declared = _length(headers)
         if route.body is not None or declared or b"transfer-encoding" in headers:
             body = await self._body(receive, headers, declared, exchange)
         id = "" if resource.prefix is None else resource.id(scope.get("raw_path") or scope["path"].encode())
-        request = route.request(body, id, scope["query_string"], exchange.request_id)
+        request = route.request(body, id, scope["query_string"], exchange.request_id, grant)
         if route.slow:
             return await self._unless_gone(route.reply(request), receive)
         return await route.reply(request)
@@ -145,24 +151,26 @@ class Application:
         method, path = scope["method"], scope["path"]
         if path not in self._pages.paths:
             self._admit(headers)
-            raise Refused(404, "there is nothing at this path")
+            raise Refused(404, NOTHING)
         self._access.check_page(headers)
         if method not in ("GET", "HEAD"):
             raise not_allowed("GET, HEAD")
         status, sent, body = self._pages.reply(method, path, headers.get(b"if-none-match"))
         return Reply(status, body, b"", tuple(sent))
 
-    def _admit(self, headers: Headers) -> None:
-        self._access.check(headers)
+    def _admit(self, headers: Headers) -> Grant:
+        grant = self._access.check(headers)
         if self.draining:
             raise Refused(503, "the service is stopping")
         if self.in_work > self.limits.requests:
             raise Refused(429, f"{self.limits.requests:,} requests are in work; try again in a moment")
+        return grant
 
-    def _check_write(self, headers: Headers) -> None:
-        if self._read_only:
+    def _check_write(self, grant: Grant | None, index: str | None) -> None:
+        if self.read_only:
             raise Refused(403, "this service only reads its index; send changes to the one that writes it")
-        self._access.check_write(headers)
+        if grant is None or not grant.may_write(index):
+            raise Refused(403, ONLY_READS)
 
     async def _body(self, receive: Receive, headers: Headers, declared: int, exchange: _Exchange) -> bytes:
         body = await read_body(receive, self.limits, self._budget, declared)

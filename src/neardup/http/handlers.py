@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
-from pathlib import Path
+from collections.abc import Sequence
 
 from neardup.errors import NeardupError
+from neardup.http.access import DEFAULT
 from neardup.http.asgi import Application
 from neardup.http.lifecycle import Service
 from neardup.http.limits import Refused, RequestLimits
-from neardup.http.metrics import CONTENT_TYPE_LATEST
+from neardup.http.metrics import CONTENT_TYPE_LATEST, Shown, exposition
 from neardup.http.routes import Reply, Request
 from neardup.http.schemas import (
     ClusterAnswer,
@@ -21,11 +21,13 @@ from neardup.http.schemas import (
     CompareRequest,
     DocumentAnswer,
     DocumentRequest,
+    IndexesAnswer,
     LiveAnswer,
     Removed,
     SearchAnswer,
     SearchRequest,
     SeenAnswer,
+    ServedIndex,
     StateAnswer,
     StatsAnswer,
     TryRequest,
@@ -34,7 +36,7 @@ from neardup.http.trace import tried
 from neardup.pipeline.trace import Trial
 from neardup.version import __version__
 
-__all__ = ["Documents", "Questions", "Watching"]
+__all__ = ["Documents", "Questions", "Watching", "WatchingAll"]
 
 
 class Documents:
@@ -102,7 +104,7 @@ class Questions:
 
 
 class Watching:
-    """How the service is doing."""
+    """How one index is doing."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -131,27 +133,53 @@ class Watching:
             index=None if engine is None else await engine.stats(),
         )
 
+
+class WatchingAll:
+    """How the process and all its indexes are doing."""
+
+    def __init__(self, services: Sequence[Service]) -> None:
+        self._services = services
+        self.application: Application | None = None  # set when it is made: it is made of these handlers
+
+    async def indexes(self, request: Request[None]) -> IndexesAnswer:
+        """The indexes that the sender's token may read: where each is served, whether it is open and can be used, and
+        whether the token may change it."""
+        assert self.application is not None and request.grant is not None
+        found = []
+        for one in self._services:
+            name = one.metrics.index
+            if not one.indexed or not request.grant.may_read(name):
+                continue
+            try:
+                await one.check()
+                state = "ready"
+            except (Refused, NeardupError, OSError):
+                state = "opening" if one.ready is None else "unavailable"
+            writes = request.grant.may_write(name) and not self.application.read_only
+            found.append(
+                ServedIndex(name or DEFAULT, f"/v1/indexes/{name}" if name else "/v1", state, writes)
+            )
+        return IndexesAnswer(found)
+
     async def health(self, request: Request[None]) -> StateAnswer:
         """The process is alive."""
         return StateAnswer("ok")
 
     async def ready(self, request: Request[None]) -> StateAnswer:
-        """The index is open and the service takes requests."""
+        """Every index is open and the service takes requests."""
         assert self.application is not None
         if self.application.draining:
             raise Refused(503, "the service is stopping")
-        engine = self._service.engine()
-        if not isinstance(engine.index.path, Path):  # a server may be away, or have lost the index
-            await engine.stats()
+        for service in [one for one in self._services if one.indexed] or self._services:
+            await service.check()
         return StateAnswer("ready")
 
     async def metrics(self, request: Request[None]) -> Reply:
         """Counters in Prometheus' text format."""
-        assert self.application is not None
-        counted, engine = self._service.metrics, self._service.ready
-        counted.in_work = self.application.in_work
-        try:
-            sizes = None if engine is None else await engine.watched_stats()
-        except (NeardupError, OSError, sqlite3.Error):
-            sizes = None  # a server that is away is seen in the other numbers
-        return Reply(200, counted.text(sizes), CONTENT_TYPE_LATEST.encode())
+        assert self.application is not None and request.grant is not None
+        shown = [
+            Shown(one.metrics, one.indexed, await one.sizes())
+            for one in self._services
+            if request.grant.may_read(one.metrics.index)
+        ]
+        return Reply(200, exposition(shown, self.application.in_work), CONTENT_TYPE_LATEST.encode())

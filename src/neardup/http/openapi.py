@@ -61,7 +61,7 @@ def openapi_document(routes: Sequence[Route]) -> Json:
     schemas = dict(zip(map(id, unique), made, strict=True))
     paths: dict[str, Json] = {}
     for route in routes:
-        operations, method = paths.setdefault(route.path, {}), route.method.lower()
+        operations, method = paths.setdefault(route.served, {}), route.method.lower()
         described = _operation(route, schemas)
         if method not in operations:
             operations[method] = described
@@ -84,7 +84,7 @@ def openapi_document(routes: Sequence[Route]) -> Json:
 
 def _operation(route: Route, schemas: dict[int, Json]) -> Json:
     described: Json = {
-        "operationId": route.handler.__name__.strip("_"),
+        "operationId": route.handler.__name__.strip("_") + (f".{route.index}" if route.index else ""),
         "description": inspect.getdoc(route.handler) or "",
         "parameters": _parameters(route),
         "responses": _responses(route, schemas),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
+from neardup.http.access import Grant
 from neardup.http.limits import Refused
+from neardup.http.metrics import Metrics
 
 __all__ = ["JSON", "NDJSON", "Reply", "Request", "Resource", "Route", "Routes"]
 
@@ -27,12 +29,14 @@ class Request(Generic[Body]):
     body        what the route's schema made of the JSON, or the bytes if the route takes lines
     id          the last part of the path, if the route names one
     query       the parameters after the question mark, in the shape the route asks for
+    grant       what its sender may do; None where nobody is asked who they are
     """
 
     body: Body
     id: str
     query: Any
     request_id: str
+    grant: Grant | None = None
 
 
 class Reply(NamedTuple):
@@ -62,6 +66,8 @@ class Route:
     writes      changes the index: refused if the service, or the token, only reads
     slow        may work for seconds: cancelled if the client hangs up
     values      the most objects and arrays in a body whose schema does not bound them itself
+    index       the name of the index that it is about: None if it is about none, "" for the index without a name
+    counts      where its requests are counted, if not with those of the service
     """
 
     method: str
@@ -79,20 +85,30 @@ class Route:
     writes: bool = False
     slow: bool = False
     values: int | None = None
+    index: str | None = None
+    counts: Metrics | None = None
     _decode: Callable[[bytes], Any] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         if self.body is not None and not self.lines:
             object.__setattr__(self, "_decode", msgspec.json.Decoder(self.body).decode)
 
-    def request(self, body: bytes, id: str, query: bytes, request_id: str) -> Request[Any]:
+    @property
+    def served(self) -> str:
+        """The path with the name of the index, if it has one."""
+        return f"/v1/indexes/{self.index}{self.path.removeprefix('/v1')}" if self.index else self.path
+
+    def request(
+        self, body: bytes, id: str, query: bytes, request_id: str, grant: Grant | None
+    ) -> Request[Any]:
         """The request in the shapes of the table; msgspec's errors say what is wrong with its body."""
         # All values of a body are made in one go, so their number bounds how long others wait. Brackets inside of
         # strings count as well.
         if self.values is not None and body.count(b"{") + body.count(b"[") > self.values:
             raise Refused(422, f"this JSON has more than {self.values:,} objects and arrays")
         value = body if self._decode is None else self._decode(body)
-        return Request(value, id, None if self.query is None else self._parameters(query), request_id)
+        asked = None if self.query is None else self._parameters(query)
+        return Request(value, id, asked, request_id, grant)
 
     def _parameters(self, query: bytes) -> Any:
         given = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
@@ -109,8 +125,9 @@ class Route:
 class Resource:
     """All routes of one path. A method may have two: one for JSON, and one for lines."""
 
-    def __init__(self, path: str, routes: Iterable[Route]) -> None:
-        self.path = path
+    def __init__(self, path: str, routes: Sequence[Route]) -> None:
+        self.path = routes[0].path  # as it is counted, without the name of the index
+        self.served, self.index, self.counts = path, routes[0].index, routes[0].counts
         self._json: dict[str, Route] = {}
         self._lines: dict[str, Route] = {}
         for route in routes:
@@ -154,9 +171,9 @@ class Routes:
         self.all = tuple(routes)
         by_path: dict[str, list[Route]] = {}
         for route in self.all:
-            by_path.setdefault(route.path, []).append(route)
+            by_path.setdefault(route.served, []).append(route)
         found = [Resource(path, group) for path, group in by_path.items()]
-        self._exact: Mapping[str, Resource] = {one.path: one for one in found if one.prefix is None}
+        self._exact: Mapping[str, Resource] = {one.served: one for one in found if one.prefix is None}
         self._named = tuple(one for one in found if one.prefix is not None)
 
     def find(self, path: str) -> Resource | None:

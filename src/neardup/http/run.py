@@ -8,7 +8,7 @@ import gc
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from neardup.errors import NeardupError
 from neardup.http.app import make_app
@@ -21,6 +21,8 @@ from neardup.index import Index
 
 __all__ = ["serve"]
 
+Opener = Callable[[], Index]
+
 REFRESH_SECONDS = 1.0  # after this time at the latest, a service that only reads looks for changes
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
@@ -28,17 +30,18 @@ KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
 
 def serve(
-    open_index: Callable[[], Index] | None,
+    open_index: Opener | None,
     address: ListenAddress,
     limits: RequestLimits | None = None,
     *,
+    named: Mapping[str, Opener] | None = None,
     read_only: bool = False,
     logs_all: bool = False,
     started: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the index until SIGTERM or SIGINT, then finish what is in work, close it and return. Without an index
-    there is the page that tries texts, and nothing else. `read_only`: the index is opened for reading, and what
-    another process writes to it is loaded once a second.
+    there is the page that tries texts, and nothing else. `named`: indexes that are served under their names.
+    `read_only`: the indexes are opened for reading, and what another process writes to them is loaded once a second.
 
     The service listens while the index is still being opened, and says so on `/v1/ready`; `started` is called with the
     address when it is open.
@@ -49,7 +52,10 @@ def serve(
     _allow_files(limits.connections + 256)
     try:
         with Deadline(limits.drain_seconds) as deadline, event_loop() as runner:
-            runner.run(_serve(open_index, address, limits, deadline, logs_all, started, read_only))
+            opening = {} if open_index is None else {"": open_index}
+            runner.run(
+                _serve({**opening, **(named or {})}, address, limits, deadline, logs_all, started, read_only)
+            )
     finally:
         gc.unfreeze()
 
@@ -81,7 +87,7 @@ def _allow_files(wanted: int) -> None:
 
 
 async def _serve(
-    open_index: Callable[[], Index] | None,
+    opening: Mapping[str, Opener],
     address: ListenAddress,
     limits: RequestLimits,
     deadline: Deadline,
@@ -89,52 +95,56 @@ async def _serve(
     started: Callable[[str], None] | None,
     read_only: bool,
 ) -> None:
-    application, service = make_app(
+    application, services = make_app(
         limits,
-        token=address.token,
-        reader=address.reader,
+        access=address.access,
         logs_all=logs_all,
-        indexed=open_index is not None,
+        indexed="" in opening,
+        named=[name for name in opening if name],
         read_only=read_only,
     )
-    following: asyncio.Task[None] | None = None
+    following: list[asyncio.Task[None]] = []
+    ready = False
     listening = Listening(application, address, limits, deadline)
     # A plain thread: if the service has to stop meanwhile, nobody waits for it.
-    opened: asyncio.Future[Index | None] = asyncio.get_running_loop().run_in_executor(
-        None, open_index or _none
+    opened: asyncio.Future[dict[str, Index]] = asyncio.get_running_loop().run_in_executor(
+        None, _open_all, opening
     )
     try:
         async with listening:
             if await listening.until(opened):
-                index = opened.result()
+                indexes = opened.result()
                 gc.collect()
                 gc.freeze()  # what is here is kept for good: to scan it again and again takes tens of milliseconds
-                service.ready = None if index is None else Engine(index, limits, service.metrics.batch)
-                if index is not None:
-                    log("ready", address=listening.url, documents=len(index))
+                for name, index in indexes.items():
+                    engine = services[name].ready = Engine(index, limits, services[name].metrics.batch)
+                    label = {"index": name} if name else {}
+                    log("ready", **label, address=listening.url, documents=len(index))
+                    following += [asyncio.create_task(_follow(engine))] if read_only else []
+                ready = bool(indexes)
                 if started is not None:
                     started(listening.url)
-                if read_only and service.ready is not None:
-                    following = asyncio.create_task(_follow(service.ready))
                 await listening.until()
-            if service.ready is not None:
+            if ready:
                 log("stopping", in_work=application.in_work)
             await listening.drain()
     finally:
-        if following is not None:
-            following.cancel()
-            await asyncio.wait({following})
+        for task in following:
+            task.cancel()
+            await asyncio.wait({task})
         if opened.done():
-            await asyncio.to_thread(service.close)
-        if service.ready is not None:
+            for service in services.values():
+                await asyncio.to_thread(service.close)
+        if ready:
             log("stopped", unfinished=application.in_work)
         elif not opened.done():
             # Opening cannot be interrupted and does not have to be: an index survives kill -9.
             failed = sys.exception()
             log("stopped", unfinished=0, **({} if failed is None else {"reason": str(failed)}))
             os._exit(0 if failed is None else 1)
-        elif opened.exception() is None and (left := opened.result()) is not None:
-            left.close()
+        elif opened.exception() is None:
+            for left in opened.result().values():
+                left.close()
 
 
 async def _follow(engine: Engine) -> None:
@@ -151,5 +161,14 @@ async def _follow(engine: Engine) -> None:
                 log("trouble", reason=logged)
 
 
-def _none() -> None:
-    """The index of a service without one."""
+def _open_all(opening: Mapping[str, Opener]) -> dict[str, Index]:
+    """All indexes, or none if one of them cannot be opened."""
+    found: dict[str, Index] = {}
+    try:
+        for name, open_index in opening.items():
+            found[name] = open_index()
+    except BaseException:
+        for index in found.values():
+            index.close()
+        raise
+    return found

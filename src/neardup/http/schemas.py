@@ -19,6 +19,7 @@ __all__ = [
     "DocumentRequest",
     "FoldedAnswer",
     "HitAnswer",
+    "IndexesAnswer",
     "LiveAnswer",
     "Moment",
     "Problem",
@@ -31,6 +32,7 @@ __all__ = [
     "SearchAnswer",
     "SearchRequest",
     "SeenAnswer",
+    "ServedIndex",
     "StateAnswer",
     "StatsAnswer",
     "TryRequest",
@@ -260,6 +262,22 @@ class LiveAnswer(Struct):
     hits: list[RecentHit]
     history: list[Moment]
     index: StatsAnswer | None
+
+
+class ServedIndex(Struct):
+    """One index of the service: the path that its routes begin with, its `state` (ready, opening, or unavailable if
+    its server is away), and whether the sender of the request may change it."""
+
+    name: str
+    path: str
+    state: str
+    writes: bool
+
+
+class IndexesAnswer(Struct):
+    """The indexes that the sender of the request may read."""
+
+    indexes: list[ServedIndex]
 
 
 class TryRequest(Struct, forbid_unknown_fields=True):

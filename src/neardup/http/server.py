@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.http.access import Access, Grant
 from neardup.http.asgi import Application
 from neardup.http.deadline import Deadline
 from neardup.http.limits import RequestLimits
@@ -36,20 +37,25 @@ class ListenAddress:
     port: int = 8080
     token: str | None = field(default=None, repr=False)
     reader: str | None = field(default=None, repr=False)  # the token of those who may not change the index
+    grants: tuple[Grant, ...] = ()  # more tokens, each for some indexes
 
     def __post_init__(self) -> None:
         if not 0 <= self.port < 1 << 16:
             raise ConfigError(f"port {self.port}: must be from 0 to 65535")
-        for token in (self.token, self.reader):
-            if token is not None and not re.fullmatch(r"[!-~]{16,}", token):
+        tokens = [token for token in (self.token, self.reader) if token is not None]
+        tokens += [grant.token for grant in self.grants]
+        for token in tokens:
+            if not re.fullmatch(r"[!-~]{16,}", token):
                 raise ConfigError(
                     "a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one"
                 )
         if self.reader is not None and self.reader == self.token:
             raise ConfigError("the token that only reads is the same as the one that writes")
+        if len(set(tokens)) < len(tokens):
+            raise ConfigError("two of the tokens are the same: each needs its own")
         if self.reader is not None and self.token is None:
             raise ConfigError("with a token that only reads, the service needs one that writes: --token-file")
-        if self.token is None and not self.loopback:
+        if not tokens and not self.loopback:
             raise ConfigError(
                 f"to listen on {self.host}, where others can reach it, the service needs a token"
             )
@@ -62,6 +68,12 @@ class ListenAddress:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def access(self) -> Access:
+        """The rules for requests: with no token, programs of this machine alone."""
+        local = self.token is None and not self.grants
+        return Access(self.token, self.reader, self.grants, local=local)
 
     def url(self, port: int) -> str:
         """What to type into a browser."""

@@ -31,6 +31,7 @@ class Options:
     index, index_options    the folder of a local index or the address of a shared one, and more arguments of
                                                     `nd.Index`
     service, token          or the address of a service, and its token
+    service_index           the name of the index, if the service has several
     service_seconds         the longest that the service may take for one answer
     action                  what the pipeline does with a duplicate: "drop" it, or "mark" it in `mark_field`
     url_field               the field of an item that holds its id, by default its URL
@@ -45,6 +46,7 @@ class Options:
     index_options: Mapping[str, Any] | None = None
     service: str | None = None
     token: str | None = field(default=None, repr=False)
+    service_index: str | None = None
     service_seconds: float = 10.0
     action: Action = "drop"
     mark_field: str = "duplicate_of"
@@ -63,6 +65,8 @@ class Options:
             raise ConfigError("set NEARDUP_INDEX or NEARDUP_SERVICE, not both")
         if self.service and self.index_options:
             raise ConfigError("NEARDUP_INDEX_OPTIONS are for NEARDUP_INDEX; a service has its own")
+        if self.service_index and not self.service:
+            raise ConfigError("NEARDUP_SERVICE_INDEX names an index of NEARDUP_SERVICE: set both")
         if not self.service_seconds > 0:
             raise ConfigError(f"NEARDUP_SERVICE_SECONDS is a time above 0, not {self.service_seconds}")
         if self.action not in get_args(Action):
@@ -79,6 +83,7 @@ class Options:
             index_options=settings.getdict("NEARDUP_INDEX_OPTIONS"),
             service=service or None,
             token=settings.get("NEARDUP_TOKEN"),
+            service_index=settings.get("NEARDUP_SERVICE_INDEX") or None,
             service_seconds=settings.getfloat("NEARDUP_SERVICE_SECONDS", cls.service_seconds),
             action=settings.get("NEARDUP_ACTION", cls.action),
             mark_field=settings.get("NEARDUP_MARK_FIELD", cls.mark_field),

@@ -53,6 +53,7 @@ class ServiceMemory:
         assert options.service is not None
         self._client = Client(
             options.service,
+            index=options.service_index,
             token=options.token,
             retry=Retry(times=1),
             timeout=options.service_seconds,

@@ -14,6 +14,7 @@ from typing import Any, Self
 from neardup.errors import ConfigError, MissingExtra
 from neardup.http.client.breaker import Breaker
 from neardup.http.client.messages import (
+    READY,
     Call,
     Messages,
     answer_of,
@@ -39,6 +40,7 @@ class _Clients:
         self,
         url: str = DEFAULT_URL,
         *,
+        index: str | None = None,
         token: str | None = None,
         token_file: str | os.PathLike[str] | None = None,
         key: str | os.PathLike[str] | None = None,
@@ -52,7 +54,7 @@ class _Clients:
             raise MissingExtra("the client of the service", "client")
         import httpx
 
-        self._messages = Messages(url, token, token_file, key, batch)
+        self._messages = Messages(url, index, token, token_file, key, batch)
         if not timeout > 0 or (budget is not None and not budget > 0):
             raise ConfigError("timeout and budget are seconds above 0")
         self._retry, self._failed = retry or Retry(), httpx.TransportError
@@ -89,6 +91,7 @@ class Client(_Clients):
     """A client that waits for its answers; it may be used from many threads.
 
     url         of the service
+    index       the name of the index, if the service has several
     token       the bearer token, or token_file, a file that holds it
     key         a key file of the index (`Index.write_key`): fingerprints are then made here, and texts are not sent
     retry       how often a request is sent again when the service is busy, stopping or not there
@@ -120,7 +123,7 @@ class Client(_Clients):
             try:
                 answer = self._http.request(
                     call.method,
-                    call.path,
+                    self._messages.path(call),
                     content=call.body,
                     headers={"content-type": call.kind},
                     timeout=self._left(until),
@@ -192,7 +195,7 @@ class Client(_Clients):
 
     def ready(self) -> bool:
         """Whether the index is open; waits as long as the retries last."""
-        return bool(self._send(Call("GET", "/v1/ready")).status_code == 200)
+        return bool(self._send(Call("GET", READY)).status_code == 200)
 
 
 class AsyncClient(_Clients):
@@ -220,7 +223,7 @@ class AsyncClient(_Clients):
             try:
                 answer = await self._http.request(
                     call.method,
-                    call.path,
+                    self._messages.path(call),
                     content=call.body,
                     headers={"content-type": call.kind},
                     timeout=self._left(until),
@@ -307,7 +310,7 @@ class AsyncClient(_Clients):
 
     async def ready(self) -> bool:
         """Whether the index is open; waits as long as the retries last."""
-        return bool((await self._send(Call("GET", "/v1/ready"))).status_code == 200)
+        return bool((await self._send(Call("GET", READY))).status_code == 200)
 
 
 def _or_none(ask: Any, call: Call) -> Any:

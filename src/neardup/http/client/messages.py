@@ -13,14 +13,16 @@ from urllib.parse import quote
 from neardup.errors import ConfigError
 from neardup.http.client.retry import ServiceError
 from neardup.http.hex_fingerprints import PrintForm
+from neardup.http.tokens import check_name
 from neardup.index.answers import Cluster, Hit, Seen
 from neardup.index.key import read_key
 from neardup.readers.document import Document
 
-__all__ = ["Call", "Messages", "answer_of", "seen_of"]
+__all__ = ["READY", "Call", "Messages", "answer_of", "seen_of"]
 
 LARGEST_BATCH = 8 << 20  # bytes of one bulk request, half of what the service takes by default
 JSON, LINES = "application/json", "application/x-ndjson"
+READY = "/v1/ready"
 
 
 class Call(NamedTuple):
@@ -34,8 +36,9 @@ class Messages:
     """Requests for one service. With a key file, fingerprints are made here, and texts are not sent."""
 
     def __init__(
-        self, url: str, token: str | None, token_file: str | os.PathLike[str] | None, key: Any, batch: int
-    ) -> None:
+        self, url: str, index: str | None, token: str | None,
+        token_file: str | os.PathLike[str] | None, key: Any, batch: int,
+    ) -> None:  # fmt: skip
         if not url.startswith(("http://", "https://")):
             raise ConfigError(f"{url}: the address of a service starts with http:// or https://")
         if batch < 1:
@@ -48,11 +51,16 @@ class Messages:
             except UnicodeDecodeError:
                 raise ConfigError(f"{token_file}: a token may have only printable ASCII characters") from None
         self.url, self.batch = url.rstrip("/"), batch
+        self.base = "/v1" if index is None else f"/v1/indexes/{check_name(index)}"
         self.headers = {} if token is None else {"authorization": f"Bearer {token}"}
         self._recipe = None if key is None else read_key(key)
         self._form = None
         if self._recipe is not None:
             self._form = PrintForm(self._recipe.config, self._recipe.scheme_checked)
+
+    def path(self, call: Call) -> str:
+        """Where a call is sent: to the index of this client, unless it is about the whole service."""
+        return call.path if call.path == READY else self.base + call.path.removeprefix("/v1")
 
     def document(self, document: Document, html: bool, ttl: float | None) -> dict[str, Any]:
         return self.documents([document], html, ttl)[0]
