@@ -146,12 +146,11 @@ def _vectors(given: Given) -> nd.Config:
         {"fingerprint": {"kind": "simhash"}, "search": {"kind": search or "join"}}, "--search"
     ).search
     if radius is None:
-        from neardup.search.psm.psm import MOST_RADIUS  # not for texts
-        from neardup.search.vector_radius import radius_for
+        from neardup.search.vector_radius import radius_for  # not for texts
 
         bits = getattr(chosen, "bits", None) or VECTOR_BITS
         radius = radius_for(_verify(config, given).least, bits, given.get("recall") or config.recall)
-        radius = min(radius, MOST_RADIUS) if search == "psm" else radius
+        radius = min(radius, chosen.most_radius)
     chosen = replace(chosen, radius=radius)
     if given.get("recall") is not None and hasattr(chosen, "recall"):
         chosen = replace(chosen, recall=given["recall"])

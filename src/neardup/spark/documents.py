@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 
 from neardup.clusters.keepers import FIELD_POLICIES
 from neardup.config.config import Config
+from neardup.config.kinds import kind_of
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
 from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
@@ -64,14 +65,13 @@ def check_config(config: Config) -> None:
 
 def _local_command(config: Config) -> str:
     """What to type where all documents are on one machine."""
-    search = type(config.search).__name__.lower() if config.search is not None else "inverted"
-    if search == "inverted":
-        return f"neardup scan INPUTS --measure containment --threshold {config.verify.threshold:g}"
-    if search in ("psm", "adjacent"):
-        radius = config.method.radius  # type: ignore[union-attr]  # both search codes within a radius
-        method = "bits" if type(config.fingerprint).__name__ == "BitMinHash" else "simhash"
-        return f"neardup scan INPUTS --method {method} --search {search} --radius {radius}"
-    return "neardup scan INPUTS --config FILE"
+    search, verify = config.search, config.verify
+    if search is None:
+        return f"neardup scan INPUTS --measure {kind_of(type(verify))} --threshold {verify.threshold:g}"
+    if (reach := search.reach(config.prints)) is None:
+        return "neardup scan INPUTS --config FILE"
+    made, found = kind_of(type(config.prints)), kind_of(type(search))
+    return f"neardup scan INPUTS --method {made} --search {found} --radius {reach.radius}"
 
 
 def partitions_for(size: int) -> int:

@@ -95,6 +95,8 @@ class HammingMethod(Method):
     splits = False
     finds_all: ClassVar[bool] = True
     """Whether it finds every pair within the radius."""
+    most_radius: ClassVar[int] = 128
+    """The largest radius that it can search; that of the widest codes has no effect."""
 
     kept_fields: ClassVar[Mapping[str, str]] = {"codes": "codes"}
     """The columns it keeps, under names of up to 8 letters, and the fields of Codes that they are."""

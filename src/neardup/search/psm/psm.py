@@ -46,9 +46,8 @@ from neardup.search.report import SearchReport
 from neardup.values.checks import check_fields, check_whole
 from neardup.values.threads import check_threads
 
-__all__ = ["MOST_RADIUS", "PSM", "top_bits"]
+__all__ = ["PSM", "top_bits"]
 
-MOST_RADIUS = 16
 MOST_FLIPS = 16384
 _SAMPLE = 4096
 _FEW_BY_CHANCE = 0.1  # chance neighbours of a code that do not disturb a calibration
@@ -97,6 +96,7 @@ class PSM(HammingMethod, KeyMethod):
     most_cost: float | None = None
 
     finds_all = False
+    most_radius = 16
     kept_fields = {  # noqa: RUF012
         "codes": "codes",
         "margins": "margins",
@@ -108,8 +108,10 @@ class PSM(HammingMethod, KeyMethod):
     def __post_init__(self) -> None:
         check_fields(self)
         check_radius(self.radius, self.bits)
-        if self.radius > MOST_RADIUS:
-            raise ConfigError(f"PSM flips at most {MOST_RADIUS} bits, so radius {self.radius} is too large")
+        if self.radius > self.most_radius:
+            raise ConfigError(
+                f"PSM flips at most {self.most_radius} bits, so radius {self.radius} is too large"
+            )
         if not 0 < self.recall < 1:
             raise ConfigError(
                 f"recall is between 0 and 1, not {self.recall}; for all pairs use an exact method"
