@@ -55,6 +55,22 @@ def answers(folder: Path, out: Path, pair: tuple[str, str]) -> object:
     return out.read_bytes(), listed[1], explain_pair(findings, *pair)
 
 
+def test_no_flipped_bit_of_the_list_of_rejected_rows_goes_unnoticed(tmp_path):
+    bad = [{"id": "a", "text": True}, {"id": "b", "text": ["one", 2]}]
+    found = scan(write_jsonl(tmp_path / "in.jsonl", planted(9) + bad), tmp_path / "found", allow_rejects=1)
+    listed, summary = found.path / "documents.rejects.jsonl", summarize(found)
+    sound = listed.read_bytes()
+    assert sound.count(b"\n") == 2 and summary.rejected == {"wrong type": 2}
+    for damaged in (*flips(sound, budget(100, 10_000)), sound[:-9], b""):
+        listed.write_bytes(damaged)
+        with pytest.raises(FormatError, match="rejects"):
+            summarize(Findings(found.path))
+    code, _ = told("apply", str(found.path), "--out", str(tmp_path / "kept.jsonl"))
+    assert code != 0 and not (tmp_path / "kept.jsonl").exists()
+    listed.unlink()  # a person may take it away
+    assert summarize(Findings(found.path)) == summary
+
+
 def test_no_flipped_bit_of_a_manifest_changes_an_output(found, tmp_path, capsys):
     folder, out = tmp_path / "found", tmp_path / "kept.jsonl"
     shutil.copytree(found.path, folder)

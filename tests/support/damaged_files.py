@@ -217,7 +217,9 @@ class FindingsCase:
     def __init__(self, folder: Path) -> None:
         self.input = folder / "in.jsonl"
         rows = ({"id": f"d{n}", "text": text_of(n)} for n in range(150))
-        self.input.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.input.write_text(
+            "".join(json.dumps(row) + "\n" for row in (*rows, {"id": "none", "text": True}))
+        )
         self.sound = folder / "sound.findings"
         found = nd.scan(self.input, self.sound)
         for pair in range(0, 12, 4):

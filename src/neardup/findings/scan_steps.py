@@ -18,6 +18,7 @@ from neardup import _core
 from neardup.config.config import Config
 from neardup.findings.decision_log import DecisionLog
 from neardup.findings.folder import Findings
+from neardup.findings.rejected import REJECTS
 from neardup.findings.writer import Origin, rows_with_texts, write_findings, write_texts
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.inputs import of_reader
@@ -31,7 +32,7 @@ from neardup.readers.rejects import Rejects
 
 __all__ = ["REJECTS", "WORK", "file_identity", "read_corpus", "reading_columns", "write_run"]
 
-REJECTS, WORK = "documents.rejects.jsonl", "work"
+WORK = "work"
 SECOND_OPINIONS = "pages were read by trafilatura: their main content holds under 30% of their words"
 WHOLE_PAGES = "pages were read whole: their main content holds under 30% of their words"
 

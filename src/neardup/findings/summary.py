@@ -20,6 +20,7 @@ from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
 from neardup.findings.lanes import removals_of
 from neardup.findings.large_clusters import SPIKE, LargeCluster, largest, spikes
+from neardup.findings.rejected import check_rejects
 from neardup.pipeline.balance import Balance, exception_lines
 from neardup.search.report import report_lines
 from neardup.values.checks import check_fields, checked
@@ -223,7 +224,7 @@ def summarize(
 
     findings  the findings of a scan
     protect   the guards that keep documents; by default as in the config of the scan
-    raises    ConfigError if `threshold` is below the floor of the scan
+    raises    ConfigError if `threshold` is below the floor of the scan; FormatError if a file of the folder is damaged
 
     >>> import pathlib, tempfile
     >>> import neardup as nd
@@ -233,6 +234,7 @@ def summarize(
     >>> summary.documents, summary.kept, summary.dropped
     (2, 1, 1)
     """
+    check_rejects(findings.path, findings.manifest)  # the summary names the list
     at = findings.threshold if threshold is None else threshold
     decisions = Decisions() if decisions is None else decisions
     cut = cut if cut is not None else decided_cut(findings, at, keep, decisions=decisions, protect=protect)

@@ -26,6 +26,7 @@ from neardup.findings.changes import COLUMN, StoredTexts, template_columns
 from neardup.findings.columns import DOCUMENTS, MAGICS, PAIRS, TEXTS
 from neardup.findings.folder import Findings, scan_id
 from neardup.findings.manifest import VERSION, write_manifest
+from neardup.findings.rejected import seal_rejects
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.pairs import FoundPairs
 from neardup.pipeline.template_shares import Recurring
@@ -174,6 +175,7 @@ def write_findings(
     names = write_documents(folder, corpus, found.first, found.same_text)
     progress.finish()
     seals = {name: ColumnFile(folder / name, MAGICS[name]).seal for name in (DOCUMENTS, PAIRS, TEXTS)}
+    seals |= seal_rejects(folder)
     made = Findings(folder, _manifest(corpus, found, origin, names, progress.seconds) | {"files": seals})
     with suppress(
         NeardupError
