@@ -6,7 +6,7 @@ import httpx
 import pytest
 from support.serving import Service
 
-from neardup.http.access import check_single
+from neardup.http.access import check_framing, check_single
 from neardup.http.limits import Refused
 
 PAGES = ["/", "/try", "/page/style.css", "/page/try.js"]
@@ -36,6 +36,9 @@ HEAD = f"POST /v1/seen HTTP/1.1\nConnection: close\nHost: localhost\nContent-Len
         "Origin: http://evil.example\nOrigin: http://localhost",
         "Authorization: Bearer a\nAuthorization: Bearer b",
         f"Content-Length: {len(BODY) - 1}",
+        "Sec-Fetch-Site: cross-site\nSec-Fetch-Site: same-origin",
+        "Content-Type: application/json\nContent-Type: application/x-ndjson",
+        "Content-Encoding: gzip\nContent-Encoding: identity",
     ],
 )
 def test_what_decides_is_said_once(texts, second):
@@ -46,6 +49,49 @@ def test_what_decides_is_said_once(texts, second):
     if body:
         name = second.split(":")[0].lower()
         assert name in json.loads(body)["reason"] and json.loads(body)["request_id"]
+
+
+CHUNKED = HEAD.replace(f"Content-Length: {len(BODY)}", "Transfer-Encoding: chunked")
+CHUNKS = f"{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "coding",
+    ["chunked\nTransfer-Encoding: chunked", "chunked, chunked", "gzip, chunked", "identity", "xchunked", ""],
+)
+def test_a_body_comes_in_chunks_or_as_a_whole(texts, coding):
+    assert sent(texts, CHUNKED, CHUNKS)[0] == 200
+    assert sent(texts, CHUNKED.replace("chunked", coding), CHUNKS)[0] == 400
+
+
+@pytest.mark.parametrize("length", [f"{len(BODY)}, {len(BODY)}", f"+{len(BODY)}", "-1", "0x10", "", "9" * 30])
+def test_a_length_is_one_number(texts, length):
+    assert sent(texts, HEAD.replace(f"{len(BODY)}", length), BODY)[0] == 400
+
+
+@pytest.mark.parametrize("lines", ["{}\n{}", "{1}\n{0}"])
+def test_chunks_beside_a_length_end_the_connection(texts, lines):
+    """The server drops the length. A proxy that went by it would take what is left for the next request."""
+    framing = lines.format(f"Content-Length: {len(CHUNKS)}", "Transfer-Encoding: chunked")
+    head = HEAD.replace("Connection: close\n", "").replace(f"Content-Length: {len(BODY)}", framing)
+    smuggled = "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    status, rest = sent(texts, head, CHUNKS + smuggled)
+    assert status == 200 and b"connection: close" not in rest and rest.count(b"HTTP/1.1") == 0
+
+
+def test_chunks_beside_a_length_are_refused_if_the_server_shows_them():
+    chunked = {b"transfer-encoding": b"chunked"}
+    assert check_framing(chunked) and not check_framing({b"content-length": b"5"})
+    with pytest.raises(Refused) as refused:
+        check_framing(chunked | {b"content-length": b"5"})
+    assert refused.value.status == 400
+
+
+def test_two_lengths_that_agree_are_one(texts):
+    """The server joins them, as RFC 9110 (8.6) allows, and no body becomes a request."""
+    twice = HEAD.replace("Connection: close\n", "") + f"\nContent-Length: {len(BODY)}"
+    status, rest = sent(texts, twice, f"{BODY}{HEAD}\n\n{BODY}".replace("\n", "\r\n"))
+    assert status == 200 and rest.count(b"HTTP/1.1 200") == 1
 
 
 def test_two_lengths_that_agree_are_refused_if_the_server_shows_them():

@@ -10,11 +10,24 @@ from dataclasses import dataclass, field
 
 from neardup.http.limits import Refused
 
-__all__ = ["DEFAULT", "EVERY", "Access", "Grant", "check_single"]
+__all__ = ["DEFAULT", "EVERY", "Access", "Grant", "check_framing", "check_single"]
 
 OWN_NAME = re.compile(rb"(localhost|127\.[0-9.]+|\[[0-9a-f:]+\])(:[0-9]*)?")
 # Of two, a proxy in front of the service may use the first, and the service the last.
-ONCE = frozenset({b"host", b"origin", b"content-length", b"authorization"})
+ONCE = frozenset(
+    {
+        b"host",
+        b"origin",
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"content-encoding",
+        b"transfer-encoding",
+        b"sec-fetch-site",
+        b"sec-fetch-mode",
+        b"sec-fetch-dest",
+    }
+)
 OWN_SITES = frozenset({b"same-origin", b"none"})
 EVERY = "*"  # in place of the name of an index: all of them
 DEFAULT = "default"  # what tokens and lists call the index without a name
@@ -26,6 +39,18 @@ def check_single(given: Sequence[tuple[bytes, bytes]]) -> None:
     for name, count in Counter(name for name, _ in given).items():
         if count > 1 and name in ONCE:
             raise Refused(400, f"the header {name.decode()} is there {count} times; send it once")
+
+
+def check_framing(headers: Headers) -> bool:
+    """Whether the body comes in chunks. Refuse what a proxy in front of the service could understand otherwise."""
+    coding = headers.get(b"transfer-encoding")
+    if coding is None:
+        return False
+    if coding.strip().lower() != b"chunked":
+        raise Refused(400, "a Transfer-Encoding is chunked, and nothing else")
+    if b"content-length" in headers:
+        raise Refused(400, "send Content-Length or Transfer-Encoding, not both")
+    return True
 
 
 @dataclass(frozen=True)

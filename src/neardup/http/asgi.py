@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from neardup.http.access import Access, Grant, check_single
+from neardup.http.access import Access, Grant, check_framing, check_single
 from neardup.http.limits import Budget, Refused, RequestLimits, read_body, unpacked
 from neardup.http.logs import log
 from neardup.http.metrics import Metrics
@@ -90,6 +90,8 @@ class Application:
         path: str = scope["path"]
         headers = dict(scope["headers"])
         exchange = _Exchange(self._request_id(headers.get(b"x-request-id")))
+        # The server drops a Content-Length beside it. Whoever went by that one takes other bytes for the next request.
+        exchange.last = b"transfer-encoding" in headers
         resource = self.routes.find(path)
         page = resource is None and path in self._pages.paths
         counted = not (page or (resource is not None and not resource.queued))
@@ -124,6 +126,7 @@ class Application:
     ) -> Reply:
         if len(headers) != len(scope["headers"]):
             check_single(scope["headers"])
+        chunked = check_framing(headers)
         if resource is None:
             return self._page(scope, headers)
         grant = None
@@ -138,7 +141,7 @@ class Application:
             self._check_write(grant, resource.index)
         body = b""
         declared = _length(headers)
-        if route.body is not None or declared or b"transfer-encoding" in headers:
+        if route.body is not None or declared or chunked:
             body = await self._body(receive, headers, declared, exchange)
         id = "" if resource.prefix is None else resource.id(scope.get("raw_path") or scope["path"].encode())
         request = route.request(body, id, scope["query_string"], exchange.request_id, grant)
@@ -239,7 +242,7 @@ class Application:
         else:
             headers = [*reply.headers]
         headers.append((b"x-request-id", exchange.request_id.encode()))
-        if self.draining:
+        if self.draining or exchange.last:
             headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
@@ -264,13 +267,14 @@ class Application:
 
 
 class _Exchange:
-    """What is known of one request while it is served: bytes of its body, and how it ended."""
+    """What is known of one request while it is served: bytes of its body, how it ended, and whether it is the last of
+    its connection."""
 
-    __slots__ = ("held", "reason", "request_id", "status")
+    __slots__ = ("held", "last", "reason", "request_id", "status")
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
-        self.held, self.status = 0, 0
+        self.held, self.status, self.last = 0, 0, False
         self.reason: str | None = None
 
 
