@@ -90,7 +90,7 @@ class Application:
         path: str = scope["path"]
         headers = dict(scope["headers"])
         exchange = _Exchange(self._request_id(headers.get(b"x-request-id")))
-        # The server drops a Content-Length beside it. A proxy that used that length takes other bytes for the next request.
+        # The server drops a Content-Length beside it. A proxy that used that length sees another end of the body.
         exchange.last = b"transfer-encoding" in headers
         resource = self.routes.find(path)
         page = resource is None and path in self._pages.paths
