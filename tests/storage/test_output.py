@@ -173,3 +173,30 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
     with AtomicFile(path) as file:
         file.write(b"again")
     assert path.read_bytes() == b"again" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "own", "name"),
+    [
+        ("an index", ["index.sqlite"], "index.sqlite"),
+        ("an index", ["index.sqlite"], "index.sqlite-wal"),
+        ("findings", ["manifest.json", "pairs.nd"], "manifest.json"),
+        ("findings", ["manifest.json", "pairs.nd"], "documents.nd"),
+    ],
+)
+def test_the_files_of_an_index_or_of_findings_are_not_replaced(tmp_path, folder, own, name):
+    place = tmp_path / folder
+    place.mkdir()
+    for one in {*own, name}:
+        (place / one).write_text("kept")
+    link = tmp_path / "out.jsonl"
+    link.symlink_to(place / name)
+    for path in (link, place / name):
+        with pytest.raises(ConfigError, match=f"is in the {folder.split()[-1]}"):
+            open_output(path)
+    assert (place / name).read_text() == "kept"
+    with open_output(place / "mine.jsonl") as made:
+        made.file.write(b"other names are free")
+    (place / own[-1]).unlink()
+    with open_output(place / "manifest.json"):
+        pass  # a file of another program

@@ -3,13 +3,14 @@
 - A file appears under its name when it is complete. It keeps the permissions of the file it replaces.
 - Of a symbolic link, the file it points to is replaced; the link is not changed.
 - Standard output (`-`), fifos, devices and open files such as /dev/stdout are written to as the data comes.
-- Without `overwrite`, a file that exists is never replaced.
+- Without `overwrite`, a file that exists is never replaced. The files of an index or of findings never are.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Mapping
@@ -35,6 +36,14 @@ __all__ = [
 STANDARD_OUTPUT = "-"
 Place = str | PathLike[str]
 _LINKS = 40  # as many as the system follows
+# Of folders with these files, the names that are not for outputs.
+_OWN = {
+    "the index": (["index.sqlite"], re.compile(r"index\.sqlite.*|lock")),
+    "the findings folder": (
+        ["manifest.json", "pairs.nd"],
+        re.compile(r"\w+\.nd|(manifest|run|spark)\.json|(documents\.rejects|decisions|audit)\.jsonl"),
+    ),
+}
 
 
 class StreamOutput(CommitOnExit):
@@ -159,10 +168,20 @@ def check_output_file(path: Place, *, overwrite: bool = True) -> None:
         raise DataError(f"{path}: a part of this path is a file, not a folder; name another file") from None
     if target.is_dir():
         raise DataError(f"{path}: is a folder; name a file to write")
+    if (owner := _owner(target)) is not None:
+        raise ConfigError(f"{path}: is in {owner} {target.parent}; name a file outside of it")
     if not overwrite:
         raise ConfigError(
             f"{path}: exists already; name another file, or add --overwrite to replace it (in Python overwrite=True)"
         ).with_options("--overwrite")
+
+
+def _owner(target: Path) -> str | None:
+    """What a file belongs to that only this program may replace."""
+    for owner, (marks, names) in _OWN.items():
+        if names.fullmatch(target.name) and all((target.parent / mark).exists() for mark in marks):
+            return owner
+    return None
 
 
 def check_outputs(outputs: Mapping[str, Place], inputs: Iterable[Place] = ()) -> None:
