@@ -2,6 +2,10 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
 #include "bind/fingerprints.hpp"
 #include "bind/texts.hpp"
 #include "fingerprints/one_pass.hpp"
@@ -9,6 +13,7 @@
 #include "text/hash.hpp"
 #include "text/json_documents.hpp"
 #include "text/jsonl.hpp"
+#include "text/placed_texts.hpp"
 #include "text/select.hpp"
 #include "text/utf8.hpp"
 #include "text/vocabulary.hpp"
@@ -319,25 +324,30 @@ void bind_text(nb::module_& module) {
         "documents, and (line, begin, end) of lines that need a full parser. See "
         "core/text/json_documents.hpp.");
     module.def(
-        "unescape",
-        [](Bytes block, Longs begins, Longs raws, Longs sizes, unsigned threads) {
+        "placed_texts",
+        [](int file, Longs begins, Longs raws, Longs sizes, unsigned threads) {
             const std::size_t n = begins.shape(0);
             if (raws.shape(0) != n || sizes.shape(0) != n) throw nb::value_error("columns differ in length");
             for (std::size_t i = 0; i < n; ++i) {
                 const std::int64_t begin = begins.data()[i], raw = raws.data()[i], size = sizes.data()[i];
-                if (begin < 0 || raw < 0 || size < 0 || size > raw ||
-                    static_cast<std::uint64_t>(begin) > block.shape(0) ||
-                    static_cast<std::uint64_t>(raw) > block.shape(0) - static_cast<std::uint64_t>(begin))
+                if (begin < 0 || raw < 0 || size < 0 || size > raw || raw > INT64_MAX - begin)
                     throw nb::value_error("a text is out of range");
             }
-            auto made = without_gil(
-                [&] { return unescape(view(block), view(begins), view(raws), view(sizes), threads); });
+            std::optional<Buffer<unsigned char>> made;
+            try {
+                made = without_gil(
+                    [&] { return placed_texts(file, view(begins), view(raws), view(sizes), threads); });
+            } catch (const std::system_error& failure) {
+                errno = failure.code().value();
+                PyErr_SetFromErrno(PyExc_OSError);
+                throw nb::python_error();
+            }
             std::optional<decltype(to_numpy(std::move(*made)))> out;
             if (made) out.emplace(to_numpy(std::move(*made)));
             return out;
         },
-        "block"_array, "begins"_array, "raws"_array, "sizes"_array, "threads"_a,
-        "Texts as JSON writes them to UTF-8; None if one is not what it was.");
+        "file"_a, "begins"_array, "raws"_array, "sizes"_array, "threads"_a,
+        "Texts in an open file as JSON writes them, to UTF-8; None if one is not what it was.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto facts_of = [](Reading& reading) {

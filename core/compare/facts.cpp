@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
+#include <bit>
+#include <cstring>
 #include <string_view>
 
+#include "simd.hpp"
 #include "text/hash.hpp"
 #include "text/tokens.hpp"
+#include "text/utf8.hpp"
 
 namespace neardup {
 
@@ -45,23 +48,6 @@ std::uint8_t script_of(char32_t c) {
     return c >= 0x2000 && c < 0x3040 ? 0 : 58;
 }
 
-// Whether all bytes are letters from a to z, as in most words. Bytes behind the last one are read, which NormalText
-// allows.
-bool small_letters(const char* p, std::size_t n) {
-    constexpr std::uint64_t kEach = 0x0101010101010101u, kHigh = 0x80 * kEach;
-    for (;; p += 8, n -= 8) {
-        std::uint64_t eight = read64(p);
-        if (n < 8) {
-            const std::uint64_t mine = (std::uint64_t{1} << (8 * n)) - 1;
-            eight = (eight & mine) | ('a' * kEach & ~mine);
-        }
-        // Adding sets the highest bit of bytes from 'a' on, and of those behind 'z'.
-        const std::uint64_t from_a = eight + (0x80 - 'a') * kEach, behind_z = eight + (0x7F - 'z') * kEach;
-        if (((eight | behind_z | ~from_a) & kHigh) != 0) return false;
-        if (n <= 8) return true;
-    }
-}
-
 bool is_ascii(const char* p, std::size_t n) {
     std::uint64_t all = 0;
     for (; n > 8; p += 8, n -= 8) all |= read64(p);
@@ -69,35 +55,102 @@ bool is_ascii(const char* p, std::size_t n) {
     return (all & 0x8080808080808080u) == 0;
 }
 
+// What 64 bytes are: a bit for each capital letter, each byte that is no ASCII letter, and each that may end a sentence.
+// Capital letters become small.
+struct Kinds {
+    std::uint64_t capitals, others, stops;
+};
+template <Cpu level>
+KERNEL inline Kinds lower_block(char* bytes) {
+    unsigned char in[64], out[64], capitals[64], others[64], stops[64];
+    std::memcpy(in, bytes, 64);
+    for (int i = 0; i < 64; ++i) {
+        const unsigned char c = in[i];
+        const auto capital = static_cast<unsigned char>(static_cast<unsigned char>(c - 'A') < 26);
+        const auto letter = static_cast<unsigned char>(static_cast<unsigned char>((c | 0x20) - 'a') < 26);
+        // 0 for one of four; GCC would make a table of four comparisons, which has no vectors.
+        const auto apart =
+            std::min(std::min<unsigned char>(c ^ '.', c ^ '!'), std::min<unsigned char>(c ^ '?', c ^ '\n'));
+        out[i] = static_cast<unsigned char>(c | (static_cast<unsigned char>(-capital) & 0x20));
+        capitals[i] = capital;
+        others[i] = static_cast<unsigned char>(1 ^ letter);
+        stops[i] = static_cast<unsigned char>((apart == 0) | c >> 7);
+    }
+    std::memcpy(bytes, out, 64);
+    return {pack_flags<level>(capitals), pack_flags<level>(others), pack_flags<level>(stops)};
+}
+
+// Finds set bits from front to back.
+class NextBit {
+  public:
+    explicit NextBit(const std::vector<std::uint64_t>& bits) : bits_(bits) { find(0); }
+
+    // The first one from a place on, which is never before an earlier one; SIZE_MAX if there is none.
+    std::size_t from(std::size_t place) {
+        if (at_ < place) find(place);
+        return at_;
+    }
+
+  private:
+    void find(std::size_t place) {
+        std::size_t block = place / 64;
+        std::uint64_t bits = block < bits_.size() ? bits_[block] >> place % 64 << place % 64 : 0;
+        while (bits == 0)
+            if (++block >= bits_.size())
+                return void(at_ = SIZE_MAX);
+            else
+                bits = bits_[block];
+        at_ = block * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+    }
+    const std::vector<std::uint64_t>& bits_;
+    std::size_t at_ = 0;
+};
+
+// Reads the tokens in order. Most are words of small letters, or of a capital and small letters, with one space between
+// them: bits say so of many at a time, and all hashes are made before.
 class Collector {
   public:
-    Collector(const KnownWords& known, const NormalText& text, Facts& facts)
-        : known_(known), text_(text.bytes()), facts_(facts) {}
+    Collector(const KnownWords& known, FactsBuffers& buffers, Facts& facts)
+        : known_(known),
+          text_(buffers.text.bytes()),
+          hashes_(buffers.hashes.data()),
+          capital_bits_(buffers.capitals),
+          capitals_(buffers.capitals),
+          others_(buffers.others),
+          stops_(buffers.stops),
+          places_(buffers.places),
+          folded_(buffers.folded),
+          facts_(facts) {
+        const std::size_t n = buffers.hashes.size();
+        facts_.tokens.assign(buffers.hashes.begin(), buffers.hashes.end());
+        facts_.marks.assign(n, 0);
+        facts_.tongues.assign(n, kLatin);
+        places_.resize(n);
+    }
 
     void token(std::size_t begin, std::size_t end) {
+        places_[count_] = static_cast<std::uint32_t>(begin);
         const std::string_view gap = text_.substr(last_, begin - last_);
-        if (!facts_.tokens.empty() && ends_sentence(gap, begin)) {
+        if (count_ != 0 && stops_.from(last_) < begin && ends_sentence(gap, begin)) {
             flush_number();
             close_sentence();
         }
-        if (!open_) {
-            const char* const word = text_.data() + begin;
-            if (small_letters(word, end - begin)) return plain_word(gap, begin, end);
-            if (static_cast<unsigned char>(*word - 'A') < 26 && end - begin > 1 &&
-                small_letters(word + 1, end - begin - 1))
-                return capitalised_word(begin, end);
+        if (!open_ && others_.from(begin) >= end) {
+            const std::size_t capital = capitals_.from(begin);
+            if (capital >= end) return plain_word(gap, begin, end);
+            if (capital == begin && end - begin > 1 && capitals_.from(begin + 1) >= end)
+                return capitalised_word(end);
         }
         const Shape shape = shape_of(begin, end);
-        const std::uint64_t hash = xxh3(folded_, known_.seed());
+        const std::uint64_t hash = facts_.tokens[count_];
         const KnownWords::Entry* known = known_.find(hash);
         std::uint8_t mark = 0;
         // don't, can't: the apostrophe divides words.
-        if ((known != nullptr && known->negation) || (folded_ == "t" && (gap == "'" || gap == "\u2019")))
-            mark |= kNegation;
-        const bool attached = !gap.empty() && gap.size() == 1 && !facts_.tokens.empty();
+        if ((known != nullptr && known->negation) || is_short_not(gap, begin, end)) mark |= kNegation;
+        const bool attached = gap.size() == 1 && count_ != 0;
         number(shape, hash, known, gap, begin, attached);
         if (numeric_) mark |= kNumeric;
-        const bool starts = facts_.tokens.size() == sentence_begin_;
+        const bool starts = count_ == sentence_begin_;
         if (!numeric_ && is_name(shape, starts)) {
             mark |= kName;
             facts_.name_set.push_back(hash);
@@ -111,10 +164,8 @@ class Collector {
                 tongue = known->tongue;
         }
         facts_.capitals = facts_.capitals || shape.upper != 0;
-        add(hash, mark, tongue, begin, end, shape.letters != 0);
+        add(mark, tongue, end, shape.letters != 0);
     }
-
-    void reserve(std::size_t tokens) { places_.reserve(tokens); }
 
     void finish() {
         flush_number();
@@ -128,6 +179,7 @@ class Collector {
         for (const auto& number : facts_.numbers) facts_.number_set.push_back(number.hash);
         for (auto* set : {&facts_.number_set, &facts_.name_set}) distinct(*set);
         find_title();
+        facts_.tongue_counts[kLatin] = static_cast<std::uint32_t>(count_ - elsewhere_);
         // Latin, Cyrillic, Arabic and Devanagari letters, and Han.
         const auto& counts = facts_.tongue_counts;
         std::size_t listed = counts[34] + counts[37] + counts[38] + counts[56], all = 0;
@@ -137,25 +189,24 @@ class Collector {
     }
 
   private:
+    // The "t" of don't.
+    bool is_short_not(std::string_view gap, std::size_t begin, std::size_t end) const {
+        return end - begin == 1 && text_[begin] == 't' && (gap == "'" || gap == "\u2019");
+    }
     // A word of small letters outside of a number: the same as any other token, in fewer steps.
     void plain_word(std::string_view gap, std::size_t begin, std::size_t end) {
-        const std::string_view word = text_.substr(begin, end - begin);
-        const std::uint64_t hash = xxh3(word, known_.seed());
-        const KnownWords::Entry* known = known_.find(hash);
-        std::uint8_t mark = 0, tongue = kLatin;
-        if (word == "t" && (gap == "'" || gap == "\u2019")) mark = kNegation;
+        const KnownWords::Entry* known = known_.find(hashes_[count_]);
+        std::uint8_t mark = is_short_not(gap, begin, end) ? kNegation : 0, tongue = kLatin;
         if (known != nullptr) {
             if (known->negation) mark = kNegation;
             if (known->tongue != 0) tongue = known->tongue;
         }
         numeric_ = month_before_ = false;
-        add(hash, mark, tongue, begin, end, true);
+        add(mark, tongue, end, true);
     }
     // The same for one that begins with a capital and has two letters or more.
-    void capitalised_word(std::size_t begin, std::size_t end) {
-        folded_.assign(text_.data() + begin, end - begin);
-        folded_[0] = static_cast<char>(folded_[0] | 0x20);
-        const std::uint64_t hash = xxh3(folded_, known_.seed());
+    void capitalised_word(std::size_t end) {
+        const std::uint64_t hash = hashes_[count_];
         const KnownWords::Entry* known = known_.find(hash);
         std::uint8_t mark = 0, tongue = kLatin;
         if (known != nullptr) {
@@ -165,20 +216,21 @@ class Collector {
         numeric_ = false;
         month_before_ = known != nullptr && known->month;
         month_ = hash;
-        if (facts_.tokens.size() != sentence_begin_) {
+        if (count_ != sentence_begin_) {
             mark |= kName;
             facts_.name_set.push_back(hash);
         }
         facts_.capitals = true;
-        add(hash, mark, tongue, begin, end, true);
+        add(mark, tongue, end, true);
     }
-    void add(std::uint64_t hash, std::uint8_t mark, std::uint8_t tongue, std::size_t begin, std::size_t end,
-             bool letters) {
-        facts_.tokens.push_back(hash);
-        facts_.marks.push_back(mark);
-        facts_.tongues.push_back(tongue);
-        ++facts_.tongue_counts[tongue];
-        places_.push_back(static_cast<std::uint32_t>(begin));
+    void add(std::uint8_t mark, std::uint8_t tongue, std::size_t end, bool letters) {
+        if (mark != 0) facts_.marks[count_] = mark;
+        if (tongue != kLatin) {
+            facts_.tongues[count_] = tongue;
+            ++facts_.tongue_counts[tongue];
+            ++elsewhere_;
+        }
+        ++count_;
         letters_before_ = letters;
         last_ = end;
     }
@@ -187,20 +239,24 @@ class Collector {
         set.erase(std::unique(set.begin(), set.end()), set.end());
     }
 
-    // Looks at the token and folds its case into `folded_`.
+    bool is_capital(std::size_t place) const { return capital_bits_[place / 64] >> place % 64 & 1; }
+
+    // Looks at the token. The hash of one that is not ASCII is made from its folded case.
     Shape shape_of(std::size_t begin, std::size_t end) {
         Shape shape;
-        folded_.clear();
-        bool lower_before = false;
         const char* const from = text_.data() + begin;
         if (is_ascii(from, end - begin)) {
-            ascii_shape(from, end - begin, shape);
+            ascii_shape(begin, end, shape);
             return shape;
         }
+        folded_.clear();
+        bool lower_before = false;
         for (const char *p = from, *stop = text_.data() + end; p < stop;) {
             const Decoded d = decode_utf8(p, stop);
             const Properties what = properties(d.c);
-            const bool digit = what.digit(), upper = what.folds() && !small_but_folds(d.c);
+            const bool digit = what.digit();
+            const bool upper = d.c < 0x80 ? is_capital(begin + static_cast<std::size_t>(p - from))
+                                          : what.folds() && !small_but_folds(d.c);
             if (p == from) {
                 shape.digit_first = digit;
                 shape.upper_first = upper;
@@ -225,16 +281,15 @@ class Collector {
             p += d.bytes;
         }
         if (shape.first == 0) shape.first = '0';
+        facts_.tokens[count_] = xxh3(folded_, known_.seed());
         return shape;
     }
     // The same for a token of ASCII.
-    void ascii_shape(const char* from, std::size_t size, Shape& shape) {
-        folded_.resize(size);
+    void ascii_shape(std::size_t begin, std::size_t end, Shape& shape) const {
         bool lower_before = false;
-        for (std::size_t i = 0; i < size; ++i) {
-            const char c = from[i];
-            const bool digit = static_cast<unsigned char>(c - '0') < 10;
-            const bool upper = static_cast<unsigned char>(c - 'A') < 26;
+        for (std::size_t i = begin; i < end; ++i) {
+            const char c = text_[i];
+            const bool digit = static_cast<unsigned char>(c - '0') < 10, upper = is_capital(i);
             const bool letter = !digit && c != '_';
             shape.digits_then_letters = shape.digits_then_letters && !(digit && shape.letters != 0);
             shape.digits += digit;
@@ -244,10 +299,9 @@ class Collector {
             shape.upper += upper;
             shape.camel = shape.camel || (upper && lower_before);
             lower_before = letter && !upper;
-            folded_[i] = static_cast<char>(upper ? c | 0x20 : c);
         }
-        shape.digit_first = static_cast<unsigned char>(*from - '0') < 10;
-        shape.upper_first = static_cast<unsigned char>(*from - 'A') < 26;
+        shape.digit_first = static_cast<unsigned char>(text_[begin] - '0') < 10;
+        shape.upper_first = is_capital(begin);
         if (shape.first == 0) shape.first = '0';
     }
     void append(char32_t c) {
@@ -259,12 +313,6 @@ class Collector {
     // break with a mark beside it (lists, headings, tables). A lone line break is often only where a line was wrapped,
     // except between characters of scripts without spaces.
     bool ends_sentence(std::string_view gap, std::size_t begin) const {
-        // One mark, or one and a space, that ends no sentence: between nearly all words.
-        const auto within = [](char c) {
-            return static_cast<signed char>(c) >= 0 && c != '\n' && c != '.' && c != '!' && c != '?';
-        };
-        if (!gap.empty() && within(gap[0]) && (gap.size() == 1 || (gap.size() == 2 && gap[1] == ' ')))
-            return false;
         std::size_t breaks = 0;
         bool marks = false, stop = false, wide = false;
         for (std::size_t i = 0; i < gap.size(); ++i) {
@@ -292,12 +340,11 @@ class Collector {
     }
 
     void close_sentence() {
-        const auto end = static_cast<std::uint32_t>(facts_.tokens.size());
+        const auto end = static_cast<std::uint32_t>(count_);
         if (end == sentence_begin_) return;
-        std::uint64_t hash = 0;
+        std::uint64_t hash = 0;  // a polynomial of the words' hashes, whose seed nobody knows
         for (std::uint32_t i = sentence_begin_; i < end; ++i)
-            hash =
-                fold(hash ^ facts_.tokens[i], 0xA0761D6478BD642Fu) ^ std::rotl(hash, 29) ^ facts_.tokens[i];
+            hash = hash * 0x9E3779B97F4A7C15u + facts_.tokens[i];
         // The same words with other signs between them may be other numbers: 1,500 and 1.500.
         for (auto n = facts_.numbers.rbegin(); n != facts_.numbers.rend() && n->token >= sentence_begin_; ++n)
             hash = fold(hash ^ n->hash, 0xE7037ED1A0B428DBu) ^ n->hash;
@@ -328,7 +375,7 @@ class Collector {
         const bool version = shape.letters == 1 && (shape.first == 'v' || shape.first == 'V') &&
                              !shape.digit_first && shape.digits > 0 && !shape.underscore;
         const bool joins = attached && std::string_view(".,:/-'").find(gap[0]) != std::string_view::npos;
-        const bool dense = gap.empty() && !facts_.tokens.empty();  // digits of scripts without spaces
+        const bool dense = gap.empty() && count_ != 0;  // digits of scripts without spaces
         const bool was_open = open_;
         if (open_ && plain && (joins || (dense && shape.letters == 0))) {
             running_ = fold(running_ ^ hash, 0xE7037ED1A0B428DBu) ^ std::rotl(running_, 23) ^
@@ -340,7 +387,7 @@ class Collector {
             gap.size() <= 1) {
             running_ = fold(running_ ^ hash, 0x8EBC6AF09C88C6E3u);
         } else if (open_ && known != nullptr && known->month && shape.upper_first && gap.size() <= 1) {
-            facts_.numbers.push_back({hash, static_cast<std::uint32_t>(facts_.tokens.size())});
+            facts_.numbers.push_back({hash, static_cast<std::uint32_t>(count_)});
         }
         flush_number();
         // Behind an identifier and a joining mark, digits go on with it.
@@ -350,7 +397,7 @@ class Collector {
         if ((plain || version) && !inside) {
             open_ = true;
             numeric_ = true;
-            number_token_ = static_cast<std::uint32_t>(facts_.tokens.size());
+            number_token_ = static_cast<std::uint32_t>(count_);
             running_ = hash;
             if (month_before_ && gap.size() <= 2) facts_.numbers.push_back({month_, number_token_ - 1});
             // A currency sign, or a minus without a word in front of it.
@@ -367,7 +414,7 @@ class Collector {
     bool before_list(std::size_t begin) const {
         const std::size_t line = text_.substr(0, begin).rfind('\n');
         const std::size_t from = line == std::string_view::npos ? 0 : line + 1;
-        return !facts_.tokens.empty() && places_.back() >= from;
+        return count_ != 0 && places_[count_ - 1] >= from;
     }
     void flush_number() {
         if (open_ && last_ < text_.size() && text_[last_] == '%')
@@ -376,25 +423,18 @@ class Collector {
         open_ = false;
     }
 
-    // The tokens that lie in a stretch of the text.
-    std::pair<std::size_t, std::size_t> tokens_in(std::size_t from, std::size_t to) const {
-        const auto low = std::lower_bound(places_.begin(), places_.end(), from);
-        const auto high = std::lower_bound(low, places_.end(), to);
-        return {static_cast<std::size_t>(low - places_.begin()),
-                static_cast<std::size_t>(high - places_.begin())};
-    }
-
     // The title: the field `title:` of a front matter, or the first heading of Markdown of the first level near the
     // beginning, or else the first line that looks like one. A deeper heading at the beginning, such as "Synopsis", says
     // little: the line after it belongs to the title. Comments of HTML, menus and sentences are passed over.
     void find_title() {
-        std::size_t at = 0, seen = 0, wanted = 0;
+        std::size_t at = 0, seen = 0, wanted = 0, last = 0;
         bool front = false, comment = false, taken = false, strong = false;
         for (std::size_t lines = 0; at < text_.size() && at < kHeadingWithin && lines < 100; ++lines) {
             std::size_t end = text_.find('\n', at);
             if (end == std::string_view::npos) end = text_.size();
             const std::string_view line = text_.substr(at, end - at);
-            auto [first, last] = tokens_in(at, end);
+            const std::size_t first = last;
+            while (last < count_ && places_[last] < end) ++last;
             at = end + 1;
             if (line.starts_with("<!--")) comment = true;
             if (comment) {
@@ -466,28 +506,45 @@ class Collector {
     }
 
     const KnownWords& known_;
-    const std::string_view text_;
+    const std::string_view text_;  // its ASCII letters are small
+    const std::uint64_t* const hashes_;
+    const std::vector<std::uint64_t>& capital_bits_;
+    NextBit capitals_, others_, stops_;
+    std::vector<std::uint32_t>& places_;
+    std::string& folded_;
     Facts& facts_;
-    std::string folded_;
-    std::vector<std::uint32_t> places_;
-    std::size_t last_ = 0;
+    std::size_t count_ = 0, elsewhere_ = 0,
+                last_ = 0;  // tokens; those that are not plainly Latin; the end of the last
     std::uint32_t sentence_begin_ = 0, number_token_ = 0;
     std::uint64_t running_ = 0, month_ = 0;
     bool open_ = false, numeric_ = false, month_before_ = false, letters_before_ = false;
 };
 
+// Makes capital ASCII letters small, and says where they were, and what else there is.
+void lower_ascii(FactsBuffers& buffers) {
+    NormalText& text = buffers.text;
+    for (auto* bits : {&buffers.capitals, &buffers.others, &buffers.stops}) bits->resize(text.blocks());
+    on_best_level([&]<Cpu level>() KERNEL {
+        char* bytes = text.data();
+        for (std::size_t block = 0; block < text.blocks(); ++block) {
+            const Kinds kinds = lower_block<level>(bytes + 64 * block);
+            const std::uint64_t inside = text.in_token(block);
+            buffers.capitals[block] = kinds.capitals & inside;
+            buffers.others[block] = kinds.others & inside;
+            buffers.stops[block] = kinds.stops & ~inside;
+        }
+    });
+}
+
 }  // namespace
 
-void collect_facts(const Text& source, const KnownWords& known, NormalText& text, Facts& facts) {
+void collect_facts(const Text& source, const KnownWords& known, FactsBuffers& buffers, Facts& facts) {
     facts = {};
-    text.assign(source, {.casefold = false});
-    const std::size_t about = text.bytes().size() / 5;
-    facts.tokens.reserve(about);
-    facts.marks.reserve(about);
-    facts.tongues.reserve(about);
-    Collector collector(known, text, facts);
-    collector.reserve(about);
-    for_each_token(text, [&](std::size_t begin, std::size_t end) { collector.token(begin, end); });
+    buffers.text.assign(source, {.casefold = false});
+    lower_ascii(buffers);
+    hash_tokens(buffers.text, Hash::xxh3, known.seed(), buffers.hashes);
+    Collector collector(known, buffers, facts);
+    for_each_token(buffers.text, [&](std::size_t begin, std::size_t end) { collector.token(begin, end); });
     collector.finish();
 }
 

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "buffer.hpp"
 #include "text/normalize.hpp"
 
 namespace neardup {
@@ -79,7 +81,16 @@ class KnownWords {
     std::array<std::uint64_t, 1024> maybe_{};  // by the highest 16 bits of a hash
 };
 
-// Replaces `facts`. `text` is a buffer that is kept from document to document.
-void collect_facts(const Text& source, const KnownWords& known, NormalText& text, Facts& facts);
+// What is kept from document to document, so that it is allocated once.
+struct FactsBuffers {
+    NormalText text;
+    Buffer<std::uint64_t> hashes;                        // of its tokens
+    std::vector<std::uint64_t> capitals, others, stops;  // bits of its bytes
+    std::vector<std::uint32_t> places;                   // of its tokens
+    std::string folded;
+};
+
+// Replaces `facts`.
+void collect_facts(const Text& source, const KnownWords& known, FactsBuffers& buffers, Facts& facts);
 
 }  // namespace neardup

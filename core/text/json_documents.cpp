@@ -1,9 +1,7 @@
 #include "text/json_documents.hpp"
 
-#include <atomic>
 #include <string_view>
 
-#include "parallel.hpp"
 #include "text/json_string.hpp"
 
 namespace neardup {
@@ -250,35 +248,6 @@ JsonDocuments read_documents(std::span<const unsigned char> block, const Documen
     found.ids.resize(block.size() + kStringStep);
     on_best_level([&]<Cpu level>() KERNEL { LineReader<level>(block, fields, found).run(); });
     return found;
-}
-
-std::optional<Buffer<unsigned char>> unescape(std::span<const unsigned char> block,
-                                              std::span<const std::int64_t> begins,
-                                              std::span<const std::int64_t> raws,
-                                              std::span<const std::int64_t> sizes, unsigned threads) {
-    std::vector<std::int64_t> places(begins.size() + 1);
-    for (std::size_t i = 0; i < begins.size(); ++i) places[i + 1] = places[i] + sizes[i];
-    Buffer<unsigned char> out(static_cast<std::size_t>(places.back()));
-    std::atomic<bool> sound{true};
-    in_parallel(begins.size(), threads, 64, [&](std::size_t first, std::size_t last) {
-        Buffer<unsigned char> scratch;
-        on_best_level([&]<Cpu level>() KERNEL {
-            for (std::size_t i = first; i < last && sound; ++i) {
-                const unsigned char* at = block.data() + begins[i];
-                const unsigned char* const end = at + raws[i];
-                const auto size = static_cast<std::size_t>(sizes[i]);
-                scratch.resize(static_cast<std::size_t>(raws[i] + kStringStep));
-                unsigned char* to = scratch.data();
-                if (!read_string<level>(at, end, to) || at != end ||
-                    static_cast<std::size_t>(to - scratch.data()) != size)
-                    sound = false;
-                else if (size != 0)
-                    std::memcpy(out.data() + places[i], scratch.data(), size);
-            }
-        });
-    });
-    if (!sound) return std::nullopt;
-    return out;
 }
 
 }  // namespace neardup

@@ -34,11 +34,4 @@ struct JsonDocuments {
 // other values may be anything but very long numbers and very deep nesting. Lines of blanks hold nothing.
 JsonDocuments read_documents(std::span<const unsigned char> block, const DocumentFields& fields);
 
-// The texts that lie in `block` from `begins[i]` on, in `raws[i]` bytes, as JSON writes them between quotes, one behind
-// the other. Text i must have `sizes[i]` bytes; returns none if one has not, or is no text.
-std::optional<Buffer<unsigned char>> unescape(std::span<const unsigned char> block,
-                                              std::span<const std::int64_t> begins,
-                                              std::span<const std::int64_t> raws,
-                                              std::span<const std::int64_t> sizes, unsigned threads);
-
 }  // namespace neardup

@@ -26,6 +26,8 @@ class NormalText {
 
     // Eight bytes before the first and behind the last may be read: hashing need not look where a token ends.
     std::string_view bytes() const { return {bytes_.data() + kFront, size_}; }
+    // The same to be changed; each block of 64 bytes may be written whole.
+    char* data() { return bytes_.data() + kFront; }
 
     // Bits of bytes 64 * block to 64 * block + 63; blocks() is one more than the text fills, so the last is zero.
     std::size_t blocks() const { return size_ / 64 + 1; }

@@ -137,16 +137,33 @@ def test_a_scan_stops_when_its_input_changes(tmp_path, monkeypatch):
 
 
 @settings(max_examples=budget(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text(max_size=90), min_size=1, max_size=8), st.booleans(), st.integers(1, 3))
-def test_what_json_writes_is_unescaped(texts, escaped, threads):
-    texts = [text.encode("utf-8", "replace").decode() for text in texts]
-    raw = [json.dumps(text, ensure_ascii=escaped)[1:-1].encode() for text in texts]
-    sizes = np.array([len(text.encode()) for text in texts])
-    raws = np.array([len(one) for one in raw])
-    begins = np.cumsum(raws) - raws
-    block = np.frombuffer(b"".join(raw), np.uint8)
-    made = _core.unescape(block, begins, raws, sizes, threads)
-    assert made.tobytes() == "".join(texts).encode()
-    if sizes[0]:
-        sizes[0] -= 1
-        assert _core.unescape(block, begins, raws, sizes, threads) is None
+@given(
+    st.lists(st.tuples(st.text(max_size=90), st.sampled_from([0, 1, 70, 20_000])), min_size=1, max_size=80),
+    st.booleans(),
+    st.integers(1, 3),
+)
+def test_what_json_writes_is_unescaped(tmp_path, texts, escaped, threads):
+    """Texts that are near each other and far, and more of them than one thread takes at a time."""
+    path, begins, raws, expected, block = tmp_path / "texts", [], [], [], b""
+    for text, gap in texts:
+        text = text.encode("utf-8", "replace").decode()
+        raw = json.dumps(text, ensure_ascii=escaped)[1:-1].encode()
+        block += b"-" * gap
+        begins.append(len(block))
+        raws.append(len(raw))
+        expected.append(text.encode())
+        block += raw
+    path.write_bytes(block)
+    begins, raws, sizes = (np.array(column) for column in (begins, raws, [len(one) for one in expected]))
+    with path.open("rb") as file:
+        made = _core.placed_texts(file.fileno(), begins, raws, sizes, threads)
+        assert made.tobytes() == b"".join(expected)
+        if sizes[-1]:
+            cut = begins + (np.arange(len(begins)) == len(begins) - 1)
+            assert _core.placed_texts(file.fileno(), cut, raws, sizes, threads) is None
+            sizes[-1] -= 1
+            assert _core.placed_texts(file.fileno(), begins, raws, sizes, threads) is None
+    with pytest.raises(OSError):
+        _core.placed_texts(-1, begins[:1], raws[:1] + 1, sizes[:1], threads)
+    with pytest.raises(ValueError, match="out of range"):
+        _core.placed_texts(-1, begins[:1] - 1 - len(block), raws[:1], sizes[:1], threads)

@@ -69,6 +69,8 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage, or too
     much of the input could not be read."""
+    # When numpy is loaded, its threads wait for work in a loop, for up to .1 s of CPU time; few commands have any.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be Unicode

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,10 +17,6 @@ from neardup.values.distinct import distinct
 __all__ = ["TextPlaces"]
 
 Rows = NDArray[np.int64]
-_GAP = 1 << 14  # bytes that are read between two texts rather than passed over
-_LARGEST = 1 << 26  # bytes read in one call
-_MOST_ROOM = 1 << 24  # bytes of a buffer that is kept for the next call
-_used = threading.local()
 
 
 @dataclass(frozen=True)
@@ -90,15 +85,6 @@ class TextPlaces:
         begins, raws = self.begins[rows], self.raws[rows]
         if len(begins) and (begins.min() < 0 or raws.min() < 0 or int((begins + raws).max()) > size):
             raise _changed(path)
-        # Texts near each other are read in one call; the bytes between them cost less than another call.
-        cuts = np.flatnonzero(begins[1:] - (begins + raws)[:-1] > _GAP) + 1
-        firsts = np.concatenate([[0], cuts]).astype(np.int64)
-        lasts = np.concatenate([cuts, [len(begins)]]).astype(np.int64) - 1
-        starts, stops = begins[firsts], (begins + raws)[lasts]
-        lengths = stops - starts
-        places = np.cumsum(lengths) - lengths
-        raw = _room(int(lengths.sum()))
-        view = raw.data
         try:
             fd = os.open(path, os.O_RDONLY)
         except OSError:
@@ -107,29 +93,12 @@ class TextPlaces:
             seen = os.fstat(fd)
             if (seen.st_size, seen.st_mtime_ns) != (size, changed):
                 raise _changed(path)
-            for at, start, length in zip(places.tolist(), starts.tolist(), lengths.tolist(), strict=True):
-                while length:
-                    got = os.preadv(fd, [view[at : at + min(length, _LARGEST)]], start)
-                    if not got:
-                        raise _changed(path)
-                    at, start, length = at + got, start + got, length - got
+            made = _core.placed_texts(fd, begins, raws, sizes, threads)
         finally:
             os.close(fd)
-        moved = np.repeat(places - starts, lasts - firsts + 1) + begins
-        made = _core.unescape(raw, moved, raws, sizes, threads)
         if made is None:
             raise _changed(path)
         return made
-
-
-def _room(size: int) -> NDArray[np.uint8]:
-    """A buffer for what is read, which the next call uses again: fresh memory is slow."""
-    if size > _MOST_ROOM:
-        return np.empty(size, np.uint8)
-    if len(getattr(_used, "room", ())) < size:
-        _used.room = np.empty(size, np.uint8)
-    room: NDArray[np.uint8] = _used.room[:size]
-    return room
 
 
 def _changed(path: str) -> DataError:
