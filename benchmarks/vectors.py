@@ -1,34 +1,46 @@
-"""Pairs of near vectors: recall and CPU-seconds beside faiss (flat, HNSW, IVF), on vectors with planted neighbours.
+"""Pairs of near vectors: recall, time and memory beside faiss (flat, IVF, HNSW), on vectors with planted neighbours.
 
-python benchmarks/vectors.py --size 1000000 --width 384 --threads 2 --out results/vectors.json
+python -m benchmarks.vectors                                      a small case, some seconds
+python -m benchmarks.vectors --size 1e6 --out benchmarks/results/vectors.json
 
 Every engine has the same task: all pairs of a set with a cosine of at least --threshold. The planted pairs are known;
 random vectors of hundreds of dimensions are at right angles, so there are no others. Prints Markdown. faiss-cpu is in
-requirements-search.txt; without it only our own searches run.
+requirements-search.txt; without it only our own searches run. Each engine runs in a process of its own.
 
-The flat index of faiss compares each query with every vector, which takes hours at a million. It is asked only about
-the first --asked vectors, among them all planted ones, and its time is multiplied accordingly.
+An index of faiss is asked about the first --asked vectors, and the time of all queries is estimated from them; its
+recall is that of the pairs of these vectors. The approximate indexes are asked with two settings each: the quick one
+and the careful one. The time of the exact join of codes grows with the square of the size, so above 200,000 vectors it
+runs only if --engines names it.
+With --out, rows of the same case that this run does not measure are kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from benchmarks.machine import commit, describe
+from benchmarks.measure import cpu_seconds, memory, reset_peak
 
 import neardup as nd
 
-sys.path.insert(0, str(Path(__file__).parent))
-from machine import commit, describe
+__all__ = ["ENGINES", "main"]
 
 Pairs = set[tuple[int, int]]
-_ASKED = 4096  # queries of faiss in one call
+Steps = Iterator[
+    tuple[str, Pairs | None]
+]  # what was done; the pairs that it found, or nothing for what is built
+_EXACT = "neardup, exact join of 128-bit codes"
+_EXACT_MOST = 200_000
+_NEIGHBOURS = 8  # that HNSW is asked for, which has no search by radius of its own that is as quick
+_CASE = ("size", "width", "share", "threshold", "threads", "asked")
 
 
 def made(size: int, width: int, share: float, seed: int = 1) -> tuple[np.ndarray, Pairs]:
@@ -41,7 +53,9 @@ def made(size: int, width: int, share: float, seed: int = 1) -> tuple[np.ndarray
     other = vectors[-near:] - (vectors[-near:] * one).sum(1, keepdims=True) * one
     other /= np.linalg.norm(other, axis=1, keepdims=True)
     vectors[-near:] = cosine * one + np.sqrt(1 - cosine**2) * other
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    for start in range(0, size, 1 << 14):  # a copy of all of them would count as memory of the engine
+        part = vectors[start : start + (1 << 14)]
+        part /= np.linalg.norm(part, axis=1, keepdims=True)
     return vectors, {(row, size - near + row) for row in range(near)}
 
 
@@ -60,8 +74,8 @@ def similar(vectors: np.ndarray, one: np.ndarray, two: np.ndarray, least: float)
     return np.concatenate([np.empty(0, np.bool_), *parts])
 
 
-def ours(search: nd.search.interface.Method | None) -> Callable[[np.ndarray, float, int], Pairs]:
-    def run(vectors: np.ndarray, threshold: float, threads: int) -> Pairs:
+def ours(search: nd.search.interface.Method | None) -> Callable[..., Steps]:
+    def run(vectors: np.ndarray, threshold: float, threads: int, asked: int) -> Steps:
         """The stages of a run: codes, candidates, true cosines. No engine reads a file."""
         config = nd.Config(vectors=nd.Vectors(), verify=nd.Cosine(threshold), search=search)
         step = 1 << 13
@@ -70,6 +84,7 @@ def ours(search: nd.search.interface.Method | None) -> Callable[[np.ndarray, flo
             for start in range(0, len(vectors), step)
         ]
         codes = nd.fingerprints.concatenate(parts)
+        yield "", None
         candidates, report = config.method.found(
             codes, threads, lambda one, two: similar(vectors, one, two, threshold)
         )
@@ -83,103 +98,172 @@ def ours(search: nd.search.interface.Method | None) -> Callable[[np.ndarray, flo
             ends = nd.search.Candidates(place[: len(left)], place[len(left) :], np.zeros(len(left), np.uint8))
             pairs = config.verify.check(ends, features, threads=threads)
             found |= set(zip(met[pairs.left].tolist(), met[pairs.right].tolist(), strict=True))
-        return found
+        yield "", found
 
     return run
 
 
-def faiss_index(kind: str) -> Callable[..., Pairs]:
-    def run(vectors: np.ndarray, threshold: float, threads: int, queries: int | None = None) -> Pairs:
-        import faiss
-
-        faiss.omp_set_num_threads(threads)
-        size, width = vectors.shape
-        if kind == "flat":
-            index = faiss.IndexFlatIP(width)
-        elif kind == "hnsw":
-            index = faiss.IndexHNSWFlat(width, 32, faiss.METRIC_INNER_PRODUCT)
-            index.hnsw.efConstruction, index.hnsw.efSearch = 100, 64
-        else:
-            lists = max(1, int(4 * size**0.5))
-            index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
-            index.nprobe = max(1, lists // 64)
-            index.train(vectors[: 64 * lists])
-        index.add(vectors)
-        found: Pairs = set()
-        queries = size if queries is None else queries
-        for start in range(0, queries, _ASKED):
-            asked = vectors[start : min(start + _ASKED, queries)]
-            if kind == "hnsw":  # it has no search by radius of its own that is as quick
-                cosine, row = index.search(asked, 8)
-                query, place = np.nonzero((cosine >= threshold) & (row >= 0))
-                row = row[query, place]
-            else:
-                limits, _, row = index.range_search(asked, threshold)
-                query = np.repeat(np.arange(len(asked)), np.diff(limits).astype(np.int64))
-            ahead = query + start < row
-            found |= set(zip((query[ahead] + start).tolist(), row[ahead].tolist(), strict=True))
-        return found
-
-    return run
+def ahead(query: np.ndarray, row: np.ndarray) -> Pairs:
+    """Pairs of queries, which are the first rows, and the later rows that they met."""
+    later = query < row
+    return set(zip(query[later].tolist(), row[later].tolist(), strict=True))
 
 
-ENGINES: dict[str, Callable[..., Pairs]] = {
-    "neardup, exact join of 128-bit codes": ours(None),
+def faiss_range(index: Any, vectors: np.ndarray, threshold: float) -> Pairs:
+    limits, _, row = index.range_search(vectors, threshold)
+    return ahead(np.repeat(np.arange(len(vectors)), np.diff(limits).astype(np.int64)), row)
+
+
+def faiss_flat(vectors: np.ndarray, threshold: float, threads: int, asked: int) -> Steps:
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(vectors)
+    yield "", None
+    yield "", faiss_range(index, vectors[:asked], threshold)
+
+
+def faiss_ivf(vectors: np.ndarray, threshold: float, threads: int, asked: int) -> Steps:
+    """4 sqrt(n) lists, as its authors advise; trained on 64 vectors of each list."""
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    size, width = vectors.shape
+    lists = max(1, int(4 * size**0.5))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
+    index.cp.niter = 10
+    index.train(vectors[: 64 * lists])
+    index.add(vectors)
+    yield "", None
+    for visited in (4, 32):
+        index.nprobe = min(visited, lists)
+        yield f", {index.nprobe} of {lists:,} lists", faiss_range(index, vectors[:asked], threshold)
+
+
+def faiss_hnsw(vectors: np.ndarray, threshold: float, threads: int, asked: int) -> Steps:
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    index = faiss.IndexHNSWFlat(vectors.shape[1], 16, faiss.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction = 40
+    index.add(vectors)
+    yield "", None
+    for effort in (32, 128):
+        index.hnsw.efSearch = effort
+        cosine, row = index.search(vectors[:asked], _NEIGHBOURS)
+        query, place = np.nonzero((cosine >= threshold) & (row >= 0))
+        yield f", efSearch {effort}", ahead(query, row[query, place])
+
+
+ENGINES: dict[str, Callable[..., Steps]] = {
+    _EXACT: ours(None),
     "neardup, PSM on 64-bit codes": ours(nd.PSM(16, recall=0.95)),
-    "faiss flat": faiss_index("flat"),
-    "faiss IVF": faiss_index("ivf"),
-    "faiss HNSW 32": faiss_index("hnsw"),  # the last, because it takes longest
+    "faiss flat": faiss_flat,
+    "faiss IVF": faiss_ivf,
+    "faiss HNSW 16": faiss_hnsw,
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", type=int, default=1_000_000)
-    parser.add_argument("--width", type=int, default=384)
-    parser.add_argument(
-        "--share", type=float, default=0.01, help="of the vectors that have a planted neighbour"
+def measured(name: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each setting of one engine, in CPU seconds of the whole task."""
+    size, threshold = case["size"], case["threshold"]
+    asked = size if name.startswith("neardup") else min(case["asked"], size)
+    vectors, planted = made(size, case["width"], case["share"])
+    truth = {pair for pair in true_pairs(vectors, planted, threshold) if pair[0] < asked}
+    reset_peak()
+    before, rows, build = memory("VmRSS"), [], (0.0, 0.0)
+    cpu, start = cpu_seconds(), time.perf_counter()
+    for setting, found in ENGINES[name](vectors, threshold, case["threads"], asked):
+        took = cpu_seconds() - cpu, time.perf_counter() - start
+        if found is None:
+            build = took
+        else:
+            rows.append(
+                {
+                    "engine": name + setting,
+                    "recall": len(found & truth) / max(len(truth), 1),
+                    "wrong": len(found - planted),
+                    "pairs": len(truth),
+                    "build_cpu_seconds": build[0],
+                    "query_cpu_microseconds": took[0] / asked * 1e6,
+                    "cpu_seconds": build[0] + took[0] / asked * size,
+                    "seconds": build[1] + took[1] / asked * size,
+                    "memory_mb": memory("VmHWM") - before,
+                }
+            )
+        cpu, start = cpu_seconds(), time.perf_counter()
+    return rows
+
+
+def apart(name: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of one engine, which runs in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.vectors", "--alone", name]
+    options = [f"--{option}={value}" for option, value in case.items()]
+    done = subprocess.run(
+        [*command, *options], cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, check=False
     )
+    if done.returncode:
+        return []
+    facts = {"commit": commit(), "load": describe()["load"]}
+    return [row | facts for row in json.loads(done.stdout)]
+
+
+def merged(kept: dict[str, Any] | None, case: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A result with these rows, and those of other engines that are kept from the same case."""
+    same = kept is not None and all(kept.get(name) == case[name] for name in _CASE)
+    new = [next(known for known in ENGINES if row["engine"].startswith(known)) for row in rows]
+    others = (
+        [row for row in kept["results"] if not row["engine"].startswith(tuple(new))] if kept and same else []
+    )
+    order = list(ENGINES)
+    every = sorted(
+        others + rows,
+        key=lambda row: next(i for i, name in enumerate(order) if row["engine"].startswith(name)),
+    )
+    return {"machine": describe(), **case, "results": every}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.vectors", description=__doc__.splitlines()[0])
+    parser.add_argument("--size", type=lambda text: int(float(text)), default=20_000)
+    parser.add_argument("--width", type=int, default=384)
+    parser.add_argument("--share", type=float, default=0.01, help="of vectors that have a planted neighbour")
     parser.add_argument("--threshold", type=float, default=0.9)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--asked", type=int, default=20_000, help="queries of the flat index of faiss")
+    parser.add_argument("--asked", type=int, default=4096, help="queries of the indexes of faiss")
     parser.add_argument("--engines", nargs="*", help="parts of names; all engines if none is given")
     parser.add_argument("--out", type=Path, help="keep the result here, as JSON")
-    given = parser.parse_args()
-    vectors, planted = made(given.size, given.width, given.share)
-    truth = true_pairs(vectors, planted, given.threshold)
-    print(
-        f"{given.size:,} vectors of {given.width} dimensions, {len(truth):,} pairs of cosine {given.threshold}\n"
-    )
-    print("| engine | recall | wrong pairs | CPU seconds | seconds |\n|---|---|---|---|---|")
-    kept = []
-    for name, run in ENGINES.items():
-        if given.engines and not any(part in name for part in given.engines):
-            continue
-        share = 1.0
-        if name == "faiss flat" and max(given.asked, len(planted)) < given.size:
-            share = max(given.asked, len(planted)) / given.size
-        asked = {} if share == 1 else {"queries": int(share * given.size)}
-        before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    parser.add_argument("--alone", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = arguments()
+    case = {name: getattr(given, name) for name in _CASE}
+    if given.alone is not None:
         try:
-            found = run(vectors, given.threshold, given.threads, **asked)
+            print(json.dumps(measured(given.alone, case)))
         except ImportError as error:
-            print(f"| {name} | not run: {error} | | | |")
+            raise SystemExit(f"{given.alone} was not run: {error}") from error
+        return
+    print("| engine | recall | wrong pairs | build, CPU s | CPU us a query | CPU s in all | s | memory, MB |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name in ENGINES:
+        left_out = name == _EXACT and given.size > _EXACT_MOST
+        if not any(part in name for part in given.engines) if given.engines else left_out:
             continue
-        after, seconds = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter() - start
-        cpu = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / share
-        seconds /= share
-        recall, wrong = len(found & truth) / max(len(truth), 1), len(found - planted)
-        said = name if share == 1 else f"{name} (time estimated from {asked['queries']:,} queries)"
-        print(f"| {said} | {recall:.4f} | {wrong} | {cpu:.1f} | {seconds:.1f} |", flush=True)
-        kept.append(
-            {"engine": said, "recall": recall, "wrong": wrong, "cpu_seconds": cpu, "seconds": seconds}
-        )
+        rows = apart(name, case)
+        for row in rows:
+            print(
+                f"| {row['engine']} | {row['recall']:.4f} | {row['wrong']} | {row['build_cpu_seconds']:.1f} "
+                f"| {row['query_cpu_microseconds']:.0f} | {row['cpu_seconds']:.1f} | {row['seconds']:.1f} "
+                f"| {row['memory_mb']:.0f} |",
+                flush=True,
+            )
         if given.out is not None:
-            settings = {
-                name: getattr(given, name) for name in ("size", "width", "share", "threshold", "threads")
-            }
-            whole = {"machine": describe(), "commit": commit(), **settings, "results": kept}
-            given.out.write_text(json.dumps(whole, indent=1) + "\n")
+            kept = json.loads(given.out.read_text("utf-8")) if given.out.exists() else None
+            given.out.write_text(json.dumps(merged(kept, case, rows), indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ errors are those of neardup, or TypeError and ValueError with a sentence that na
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import re
@@ -67,41 +68,89 @@ OPEN = {
     "find_mirrors": {"pairs", "contents"},
     "curve_sketch": {"at", "values"},
     "Document": {"id", "text", "meta"},
+    "packed": {"columns"},
 }
 SKIP = {"TextFeatures", "measure_deltas"}  # a base class; a measurement of seconds
+ELSEWHERE = (
+    "neardup.spark",
+    "neardup.scrapy",
+    "neardup.index.redis",
+)  # they need a session, a crawler, a server
+PAGES = Path(__file__).parents[1] / "docs"
+IMPORTED = re.compile(r"^\s*from (neardup[a-z_.]*) import (.+)$|^\s*import (neardup\.[a-z_.]+)", re.MULTILINE)
+DOTTED = re.compile(r"\b(neardup(?:\.[a-z_]+)+)\.([A-Za-z_]+)\b")
 FIXED: dict[str, dict[str, Any]] = {"plan": {"measure": False}}
+
+
+def listed() -> Iterator[tuple[str, Any]]:
+    """The names of the namespaces, then those that pages tell people to import."""
+    for space in NAMESPACES:
+        for name in getattr(space, "__all__", dir(space)):
+            yield name, getattr(space, name)
+    for page in sorted(PAGES.rglob("*.md")):
+        if "inside" not in page.relative_to(PAGES).parts:
+            yield from told(page.read_text("utf-8"))
+
+
+def told(text: str) -> Iterator[tuple[str, Any]]:
+    """The names that a page imports from a module of neardup or writes with it; of a whole module all its names."""
+    named = set(DOTTED.findall(text))
+    for module, names, whole in IMPORTED.findall(text):
+        named |= {(module, name.split()[0]) for name in names.partition("#")[0].split(",") if name.strip()}
+        named |= {(whole, "")} if whole else set()
+    for module, name in sorted(named):
+        if module.startswith(ELSEWHERE):
+            continue
+        try:
+            loaded = importlib.import_module(module)
+        except ImportError:  # another name than that of a module, or one of an extra that is not installed
+            continue
+        found = getattr(loaded, name, None) if name else loaded
+        if isinstance(found, types.ModuleType):
+            yield from ((one, getattr(found, one)) for one in getattr(found, "__all__", ()))
+        else:
+            yield name, found
 
 
 def callables() -> Iterator[tuple[str, Callable[..., Any]]]:
     seen = set()
-    for space in NAMESPACES:
-        for name in getattr(space, "__all__", dir(space)):
-            found = getattr(space, name)
-            if name.startswith("_") or isinstance(found, types.ModuleType) or not callable(found):
-                continue
-            if not str(getattr(found, "__module__", "")).startswith("neardup"):
-                continue
-            if id(found) in seen or (isinstance(found, type) and issubclass(found, BaseException)):
-                continue
-            seen.add(id(found))
-            if name not in SKIP:
-                yield name, found
+    for name, found in listed():
+        if name.startswith("_") or isinstance(found, types.ModuleType) or not callable(found):
+            continue
+        home = str(getattr(found, "__module__", ""))
+        if not home.startswith("neardup") or id(found) in seen or name in SKIP:
+            continue
+        if isinstance(found, type) and (
+            issubclass(found, BaseException) or getattr(found, "_is_protocol", False)
+        ):
+            continue
+        seen.add(id(found))
+        yield f"{home.removeprefix('neardup.')}.{name}", found
 
 
 PUBLIC = dict(callables())
 
 
+def test_names_on_pages_are_among_them() -> None:
+    assert {
+        "search.codes.to_codes",
+        "search.disk.segment_set.SegmentSet",
+        "compare.similarity.cosine",
+    } <= set(PUBLIC)
+
+
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_wrong_values_are_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    short = name.rpartition(".")[2]
     signature = inspect.signature(PUBLIC[name])
     parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     needed = {p.name for p in parameters if p.default is p.empty}
     for parameter in parameters:
-        if parameter.name in OPEN.get(name, set()):
+        if parameter.name in OPEN.get(short, set()):
             continue
         for value in ALONE + INSIDE:
-            given = FIXED.get(name, {}) | dict.fromkeys(needed, value) | {parameter.name: value}
+            given = FIXED.get(short, {}) | dict.fromkeys(needed, value) | {parameter.name: value}
             first = [given.pop(p.name) for p in parameters if p.kind == p.POSITIONAL_ONLY and p.name in given]
             try:
                 PUBLIC[name](*first, **given)

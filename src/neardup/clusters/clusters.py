@@ -99,6 +99,7 @@ def cluster(
     return Clusters(labels, keeper, similarity)
 
 
+@checked
 def keepers_in_rounds(pairs: Pairs, rows: int, rank: ArrayLike | None = None) -> Clusters:
     """The same clusters as `cluster(pairs, rows, rank)`, by rounds in which all rows decide at once.
 
@@ -166,6 +167,7 @@ def _order(rows: int, rank: ArrayLike | None) -> Rows:
     return by_rank(column)
 
 
+@checked
 def by_rank(rank: NDArray[np.generic]) -> Rows:
     """The rows by ascending rank; rows of equal rank keep their order."""
     if len(rank) and rank.dtype.kind == "i":

@@ -19,6 +19,7 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError, MissingExtra, SchemeError
 from neardup.features import Features
 from neardup.fingerprints import Codes, Fingerprints, PackedSketches, Sketches, same_scheme
+from neardup.values.checks import check_whole, checked
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -41,8 +42,10 @@ __all__ = [
 Kind = TypeVar("Kind", bound=Fingerprints)
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+_MOST_VALUES = 1 << 20
 
 
+@checked
 def jaccard(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
@@ -51,6 +54,7 @@ def jaccard(
     return _share(shared, left_sizes + right_sizes - shared)
 
 
+@checked
 def containment(
     features: Features,
     left: ArrayLike,
@@ -70,6 +74,7 @@ def containment(
     raise ConfigError(f'containment is of "left", "right" or "smaller", not {of!r}')
 
 
+@checked
 def cosine(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
@@ -80,6 +85,7 @@ def cosine(
     return np.clip(ratio, -1.0, 1.0)
 
 
+@checked
 def angle(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
@@ -88,6 +94,7 @@ def angle(
     return np.arccos(cosine(features, left, right, other, threads))
 
 
+@checked
 def euclidean(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
@@ -98,6 +105,7 @@ def euclidean(
     return np.where(both_empty, np.inf, np.sqrt(square))
 
 
+@checked
 def hamming(
     codes: Codes, left: ArrayLike, right: ArrayLike, other: Codes | None = None, threads: int = 1
 ) -> NDArray[np.int32]:
@@ -109,6 +117,7 @@ def hamming(
     return distances
 
 
+@checked
 def sketch_similarity(
     sketches: Sketches | PackedSketches,
     left: ArrayLike,
@@ -139,6 +148,7 @@ def sketch_similarity(
     return np.asarray(estimate, dtype=np.float64)
 
 
+@checked
 def bit_similarity(
     codes: Codes, left: ArrayLike, right: ArrayLike, other: Codes | None = None, threads: int = 1
 ) -> Floats:
@@ -151,6 +161,7 @@ def bit_similarity(
     return np.where(distances > codes.bits, 0.0, 1.0 - 2.0 * distances / codes.bits)
 
 
+@checked
 def edit_distance(left: Sequence[str], right: Sequence[str], threads: int = 1) -> NDArray[np.int64]:
     """Fewest insertions and deletions of characters that turn each left text into its right one."""
     _check_texts(left, right)
@@ -158,6 +169,7 @@ def edit_distance(left: Sequence[str], right: Sequence[str], threads: int = 1) -
     return np.asarray(distances, dtype=np.int64)
 
 
+@checked
 def edit_similarity(left: Sequence[str], right: Sequence[str], threads: int = 1) -> Floats:
     """1 - edit distance / (sum of lengths), 0 to 1, insertions and deletions only.
 
@@ -178,41 +190,48 @@ def _check_texts(left: Sequence[str], right: Sequence[str]) -> None:
             )
 
 
+@checked
 def sketch_curve(similarity: ArrayLike, values: int, needed: int) -> Floats:
     """P(at least `needed` of `values` places agree) for documents of the given Jaccard similarity: how a
     sketch threshold turns into a soft threshold on similarity."""
-    if values < 1 or not 0 <= needed <= values:
-        raise ConfigError("values must be at least 1, and needed from 0 to values")
-    share = np.asarray(similarity, dtype=np.float64)
-    if not np.all((share >= 0) & (share <= 1)):
-        raise DataError("a similarity is a number from 0 to 1")
-    return _at_least(share, values, needed)
+    if not 1 <= values <= _MOST_VALUES or not 0 <= needed <= values:
+        raise ConfigError(f"values must be from 1 to {_MOST_VALUES:,}, and needed from 0 to values")
+    return _at_least(_numbers(similarity, "similarity", 0, 1), values, needed)
 
 
+@checked
 def expected_distance(cosine: ArrayLike, bits: int = 64) -> Floats:
     """Mean Hamming distance of simhash codes of documents at the given cosine: bits * angle / pi.
 
     Exact for the Gaussian variant. The linear form (1 - cosine) / 2 holds only near a right angle.
     """
-    return bits * np.arccos(_cosines(cosine)) / np.pi
+    check_whole(bits, "bits", 1, _MOST_VALUES)
+    return bits * np.arccos(_numbers(cosine, "cosine", -1, 1)) / np.pi
 
 
+@checked
 def within_radius(cosine: ArrayLike, radius: int, bits: int = 64) -> Floats:
     """P(Hamming distance <= radius) at the given cosine: each bit differs with probability angle / pi."""
-    if not 0 <= radius <= bits:
-        raise ConfigError(f"a radius is 0 to {bits}, not {radius}")
-    return _at_least(1 - np.arccos(_cosines(cosine)) / np.pi, bits, bits - radius)
+    check_whole(bits, "bits", 1, _MOST_VALUES)
+    check_whole(radius, "radius", 0, bits)
+    return _at_least(1 - np.arccos(_numbers(cosine, "cosine", -1, 1)) / np.pi, bits, bits - radius)
 
 
+@checked
 def cosine_from_distance(distance: ArrayLike, bits: int = 64) -> Floats:
     """The cosine at which the given Hamming distance is expected: cos(pi * distance / bits)."""
-    return np.cos(np.pi * np.asarray(distance, dtype=np.float64) / bits)
+    check_whole(bits, "bits", 1, _MOST_VALUES)
+    return np.cos(np.pi * _numbers(distance, "distance", 0, bits) / bits)
 
 
-def _cosines(cosine: ArrayLike) -> Floats:
-    column = np.asarray(cosine, dtype=np.float64)
-    if not np.all((column >= -1) & (column <= 1)):
-        raise DataError("a cosine is a number from -1 to 1")
+def _numbers(given: ArrayLike, name: str, least: int, most: int) -> Floats:
+    """A column of numbers between two bounds; DataError with the name of the argument otherwise."""
+    try:
+        column = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} must be numbers from {least} to {most}, not {given!r:.60}") from None
+    if not np.all((column >= least) & (column <= most)):
+        raise DataError(f"{name} must be from {least} to {most}")
     return column
 
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.values.checks import checked
 
 __all__ = [
     "WIDTHS",
@@ -45,6 +46,7 @@ def width_for(codes: Codes, bits: int | None) -> int:
     return codes.bits if bits is None else bits
 
 
+@checked
 def to_codes(numbers: ArrayLike, bits: int = 64, scheme: str | None = None) -> Codes:
     """Codes from bare numbers made elsewhere, none of them empty: a column of whole numbers from 0 up, one
     for each code, or their words of 64 bits, [n, words], lowest first."""

@@ -19,6 +19,7 @@ from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import rows_and_words
 from neardup.search.disk.segments import Chunk, StoredCodes, words_of
+from neardup.values.checks import checked
 
 __all__ = ["CodeDistribution", "code_distribution", "entropy_bound", "predicted_bits"]
 
@@ -60,6 +61,7 @@ class CodeDistribution:
         return self.entropy + below
 
 
+@checked
 def code_distribution(
     codes: StoredCodes | Codes, *, buckets: int = 128, spikes: int = 10
 ) -> CodeDistribution:
@@ -87,6 +89,7 @@ def code_distribution(
     return CodeDistribution(bits, count, leading, counts, *top.finish())
 
 
+@checked
 def entropy_bound(bits: int, count: float) -> float:
     """Bits a code that no lossless form of `count` uniform codes in order can beat (erratum E43).
 
@@ -95,6 +98,7 @@ def entropy_bound(bits: int, count: float) -> float:
     return max(bits - log2(max(count, 1)) + log2(e), 0.0)
 
 
+@checked
 def predicted_bits(bits: int, count: float, block: int = 1024) -> float:
     """Bits a code takes in compressed blocks if the `count` codes are uniform; measured ones are within .5 %."""
     leading = _uniform_leading(bits, count)

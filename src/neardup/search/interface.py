@@ -29,6 +29,7 @@ from neardup.search.answers import Candidates, Hits, Keyed, Mode, check_mode
 from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.key_join import KeyColumn, Probing, join_keys
 from neardup.search.pair_runs import PairRuns
+from neardup.values.checks import checked
 from neardup.values.parts import WHOLE, Part
 
 if TYPE_CHECKING:
@@ -344,6 +345,7 @@ class KeyMethod(Method):
         return Shuffled(words=packed(kept))
 
 
+@checked
 def packed(columns: PrintColumns) -> NDArray[np.uint64]:
     """PrintColumns as words of 64 bits, row by row; see `unpacked`."""
     lines = [_bytes(column) for column in columns.values()]
@@ -352,6 +354,7 @@ def packed(columns: PrintColumns) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.pad(joined, ((0, 0), (0, room)))).view(np.uint64)
 
 
+@checked
 def unpacked(words: NDArray[Any], fingerprint: Printer) -> Fingerprints:
     """The fingerprints that `packed` made words of, none of them empty."""
     lines = _bytes(words)

@@ -240,6 +240,7 @@ def _depth(codes: float) -> float:
 
 
 @lru_cache(maxsize=1)
+@checked
 def measure_deltas(codes: int = 1 << 20) -> Deltas:
     """The deltas of this machine, in CPU seconds of one core: sorted tables as the papers have them, over so many
     random codes, asked with keys of different lengths."""

@@ -23,10 +23,12 @@ from neardup.stages.plan import Resources, TaskPlan
 from neardup.stages.shuffle import candidates_of
 from neardup.stages.verify import verified_pairs
 from neardup.storage.atomic_file import AtomicFile
+from neardup.values.checks import checked
 
 __all__ = ["cluster"]
 
 
+@checked
 def cluster(
     run: str | PathLike[str],
     out: str | PathLike[str],

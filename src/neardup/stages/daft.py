@@ -21,6 +21,7 @@ from neardup.stages.fingerprint import fingerprint
 from neardup.stages.plan import Resources
 from neardup.stages.shuffle import shuffle
 from neardup.stages.verify import verify
+from neardup.values.checks import checked
 
 try:
     import daft
@@ -35,6 +36,7 @@ ROWS = 100_000  # of a DataFrame in one file
 Inputs: TypeAlias = Any  # a DataFrame, or a path, or several
 
 
+@checked
 def dedup(
     inputs: Inputs,
     run: str | PathLike[str],
@@ -69,6 +71,7 @@ def dedup(
     return read(sorted(str(path) for path in out.iterdir() if not path.name.startswith(".")))
 
 
+@checked
 def find_duplicates(
     inputs: Inputs,
     run: str | PathLike[str],

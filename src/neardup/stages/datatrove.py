@@ -30,6 +30,7 @@ from neardup.stages.plan import Resources, TaskPlan
 from neardup.stages.shuffle import shuffle
 from neardup.stages.verify import verify
 from neardup.storage.atomic_file import AtomicFile
+from neardup.values.checks import checked
 
 try:
     from datatrove.pipeline.base import PipelineStep
@@ -48,6 +49,7 @@ _DOCUMENTS = "documents"
 _TYPE = "🫂 - DEDUP"
 
 
+@checked
 def find_duplicates(
     run: str | PathLike[str],
     findings: str | PathLike[str],
@@ -71,6 +73,7 @@ class SaveDocuments(PipelineStep):  # type: ignore[misc]  # datatrove has no typ
     name = "neardup: save documents"
     type = _TYPE
 
+    @checked
     def __init__(self, run: str | PathLike[str]) -> None:
         super().__init__()
         self.folder = Path(run) / _DOCUMENTS
@@ -148,6 +151,7 @@ class DropDuplicates(BaseFilter):  # type: ignore[misc]
 
     name = "neardup: drop duplicates"
 
+    @checked
     def __init__(
         self,
         run: str | PathLike[str],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neardup.stages.columns import TaskColumns, write_columns
 from neardup.stages.plan import Resources, TaskPlan
+from neardup.values.checks import checked
 
 __all__ = ["exact", "first_and_text"]
 
@@ -17,6 +18,7 @@ Rows = NDArray[np.int64]
 STAGE = "exact"
 
 
+@checked
 def exact(run: str | PathLike[str], task: int, *, resources: Resources | None = None) -> TaskPlan:
     """Find documents with the same words, and compare them word by word."""
     resources, plan = resources or Resources(), TaskPlan.open(run)

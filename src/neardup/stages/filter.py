@@ -10,11 +10,13 @@ from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
 from neardup.findings.removal_alarms import alarms
 from neardup.progress import Progress
+from neardup.values.checks import checked
 from neardup.values.parts import Part, by_size
 
 __all__ = ["filter_inputs"]
 
 
+@checked
 def filter_inputs(
     findings: str | PathLike[str],
     out: str | PathLike[str],

@@ -15,12 +15,14 @@ from neardup.progress import Progress
 from neardup.readers.limits import Limits
 from neardup.readers.rejects import Rejects
 from neardup.stages.plan import Resources, TaskPlan
+from neardup.values.checks import checked
 
 __all__ = ["fingerprint", "rejects_path"]
 
 REJECTS = ".rejects.jsonl"
 
 
+@checked
 def fingerprint(
     inputs: Sequence[str | PathLike[str]],
     run: str | PathLike[str],

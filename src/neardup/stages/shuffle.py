@@ -17,6 +17,7 @@ from neardup.search.report import SearchReport
 from neardup.stages.columns import TaskColumns, write_columns
 from neardup.stages.exact import first_and_text
 from neardup.stages.plan import Resources, TaskPlan
+from neardup.values.checks import checked
 
 __all__ = ["candidates_of", "short_candidates", "shuffle"]
 
@@ -24,6 +25,7 @@ STAGE = "shuffle"
 _NONE = np.empty(0, np.uint64)
 
 
+@checked
 def shuffle(run: str | PathLike[str], task: int, *, resources: Resources | None = None) -> TaskPlan:
     """Find the candidates of a task: pairs of rows that share a key in one of its tables."""
     resources, plan = resources or Resources(), TaskPlan.open(run)

@@ -14,12 +14,14 @@ from neardup.stages.columns import TaskColumns, write_columns
 from neardup.stages.exact import first_and_text
 from neardup.stages.plan import Resources, TaskPlan
 from neardup.stages.shuffle import candidates_of, short_candidates
+from neardup.values.checks import checked
 
 __all__ = ["verified_pairs", "verify"]
 
 STAGE = "verify"
 
 
+@checked
 def verify(run: str | PathLike[str], task: int, *, resources: Resources | None = None) -> TaskPlan:
     """Compare the candidates of a task on their texts."""
     resources, plan = resources or Resources(), TaskPlan.open(run)

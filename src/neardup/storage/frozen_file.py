@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from neardup.errors import FormatError
 from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.regular_file import read_regular
+from neardup.values.checks import checked
 
 __all__ = ["read_frozen", "write_frozen"]
 
@@ -29,6 +30,7 @@ LARGEST_HEADER = 1 << 20
 DTYPES = {"<u8", "<i8", "<f4", "<u4", "|u1"}
 
 
+@checked
 def write_frozen(
     path: str | Path, kind: str, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> None:
@@ -51,6 +53,7 @@ def write_frozen(
         file.write(checksum.digest())
 
 
+@checked
 def read_frozen(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The facts and columns of a file of this kind; FormatError if it is another file."""
     data = read_regular(path)

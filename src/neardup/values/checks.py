@@ -48,6 +48,7 @@ def check_fields(made: Any) -> None:
 def checked(function: Callable[Params, Answer]) -> Callable[Params, Answer]:
     """The function with its arguments checked before it runs."""
     signature = inspect.signature(function)
+    said = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
     @wraps(function)
     def run(*given: Params.args, **named: Params.kwargs) -> Answer:
@@ -55,10 +56,10 @@ def checked(function: Callable[Params, Answer]) -> Callable[Params, Answer]:
         try:
             bound = signature.bind(*given, **named)
         except TypeError as error:
-            raise TypeError(f"{function.__name__}() {error}") from None
+            raise TypeError(f"{said}() {error}") from None
         for name, value in bound.arguments.items():
             if name in hints and signature.parameters[name].kind not in _MANY:
-                _check(function.__name__, name, hints[name], value)
+                _check(said, name, hints[name], value)
         return function(*given, **named)
 
     return run
@@ -131,6 +132,7 @@ def _fits(choice: Any, value: object) -> bool:
         # Native and foreign objects are iterable without saying so: only what surely is not is refused. Bytes are
         # iterable, but never meant to be.
         plain = isinstance(value, _PLAIN) or type(value) is object
+        plain |= kind is Mapping and isinstance(value, list | tuple)
         return not isinstance(value, bytes) and (isinstance(value, kind) or not plain)
     return isinstance(value, kind)
 

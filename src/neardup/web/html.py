@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
 from neardup.errors import ConfigError, DataError, MissingExtra
+from neardup.values.checks import checked
 from neardup.values.sizes import parse_size
 from neardup.web.html_worker import HIGHLIGHTS
 from neardup.web.html_workers import PageRequest, Workers
@@ -68,6 +69,7 @@ class HtmlExtractor:
     the words are given that a page sets apart.
     """
 
+    @checked
     def __init__(
         self,
         method: Method = "main",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from neardup.errors import ConfigError
+from neardup.values.checks import checked
 
 __all__ = ["Breaker"]
 
@@ -18,6 +19,7 @@ class Breaker:
     `now` gives the time in seconds.
     """
 
+    @checked
     def __init__(
         self,
         failures: int = 3,

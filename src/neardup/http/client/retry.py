@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 
 from neardup.errors import ConfigError, NeardupError
+from neardup.values.checks import check_fields
 
 __all__ = ["UNAVAILABLE", "Retry", "ServiceError"]
 
@@ -41,6 +42,7 @@ class Retry:
     longest: float = 5.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.times < 0 or not 0 <= self.first <= self.longest:
             raise ConfigError("a retry has times >= 0 and 0 <= first <= longest seconds")
 

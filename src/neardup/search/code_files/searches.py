@@ -24,6 +24,7 @@ from neardup.search.psm.psm import PSM
 from neardup.search.psm.recall import Calibration
 from neardup.search.psm.searcher import PsmSearcher
 from neardup.search.report import SearchReport
+from neardup.values.checks import checked
 from neardup.values.sizes import parse_size, size_text
 
 __all__ = ["CodeHits", "SearchName", "batch_files", "join_files", "search_files"]
@@ -86,6 +87,7 @@ def _method(name: SearchName, radius: int, bits: int, recall: float) -> Any:
     return Covering(radius, bits=bits) if name == "covering" else Compact(radius, bits=bits)
 
 
+@checked
 def search_files(
     queries: CodeFile,
     stored: CodeFile,
@@ -146,6 +148,7 @@ def _with_recall(report: SearchReport, measured: Calibration | None, recall: flo
     )
 
 
+@checked
 def join_files(
     left: CodeFile,
     right: CodeFile | None = None,
@@ -182,6 +185,7 @@ def join_files(
     return CodeHits(pieces, report, len(left), len(right))
 
 
+@checked
 def batch_files(
     queries: CodeFile,
     stored: Sequence[str | os.PathLike[str]],

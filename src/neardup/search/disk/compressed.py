@@ -21,6 +21,7 @@ from neardup.search.disk.segments import Chunk, StoredCodes, sort_chunk, sorted_
 from neardup.search.interface import Hits
 from neardup.storage.column_file import BLOCK, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
+from neardup.values.checks import checked
 from neardup.values.threads import check_threads
 
 __all__ = ["CompressedSegment", "PrefixMatches", "compress_segment", "write_compressed"]
@@ -37,6 +38,7 @@ class PrefixMatches(NamedTuple):
     codes: NDArray[np.uint64]
 
 
+@checked
 def write_compressed(
     path: str | os.PathLike[str],
     codes: NDArray[np.uint64],
@@ -55,6 +57,7 @@ def write_compressed(
     _write(path, lambda: [chunk], len(held), scheme, bits, block, rows is not None)
 
 
+@checked
 def compress_segment(
     segment: StoredCodes, path: str | os.PathLike[str], *, block: int = 1024, rows: bool = True
 ) -> None:
@@ -125,6 +128,7 @@ class CompressedSegment(StoredCodes):
 
     MAGIC = b"\x89NDcmp\r\n"
 
+    @checked
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(ColumnFile(path, self.MAGIC, _HAS_ROWS))
         header = self._file.header

@@ -19,6 +19,7 @@ from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints import Digests
 from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.column_file import Closing
+from neardup.values.checks import checked
 from neardup.values.threads import check_threads
 
 __all__ = ["DigestFile", "DigestHits", "write_digests"]
@@ -44,6 +45,7 @@ class DigestHits:
         return np.diff(self.offsets) > 0
 
 
+@checked
 def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLike | None = None) -> None:
     """Sort digests and write them with their rows (0, 1, 2, ... unless given); empty documents are left out.
 
@@ -81,6 +83,7 @@ class DigestFile(Closing):
     data, though never the header.
     """
 
+    @checked
     def __init__(self, path: str | os.PathLike[str], check: bool = True) -> None:
         self.path = Path(path)
         size = self.path.stat().st_size

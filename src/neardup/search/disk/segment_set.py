@@ -15,12 +15,14 @@ from neardup.search.codes import rows_and_words, width_for
 from neardup.search.disk.compressed import CompressedSegment
 from neardup.search.disk.segments import Chunk, Segment, StoredCodes, write_segment
 from neardup.storage.column_file import Closing
+from neardup.values.checks import checked
 
 __all__ = ["SegmentSet", "open_segment"]
 
 _PLAIN, _COMPRESSED = ".seg", ".segz"
 
 
+@checked
 def open_segment(path: str | os.PathLike[str]) -> StoredCodes:
     """Open a plain or a compressed segment file; its first bytes say which one it is."""
     with open(path, "rb") as file:
@@ -31,12 +33,19 @@ def open_segment(path: str | os.PathLike[str]) -> StoredCodes:
     raise FormatError(path, "a segment file", f"magic {magic!r}")
 
 
+def _named(path: str | os.PathLike[str]) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"source must be a folder or a list of file names, not a list with {path!r:.60}")
+    return Path(path)
+
+
 class SegmentSet(Closing):
     """Segments of one scheme: a folder of `.seg` and `.segz` files in the order of their names, or a list.
 
     A folder can grow: each batch appended is one more sorted file. One process at a time may append to it.
     """
 
+    @checked
     def __init__(self, source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> None:
         self.folder: Path | None = None
         if isinstance(source, (str, os.PathLike)):
@@ -46,7 +55,7 @@ class SegmentSet(Closing):
             suffixes = (_PLAIN, _COMPRESSED)
             paths = sorted(path for path in self.folder.iterdir() if path.suffix in suffixes)
         else:
-            paths = [Path(path) for path in source]
+            paths = [_named(path) for path in source]
         self.segments: list[StoredCodes] = []
         for path in paths:
             segment = open_segment(path)

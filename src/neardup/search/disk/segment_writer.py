@@ -17,6 +17,7 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.search.codes import check_radius
 from neardup.search.disk.segments import Chunk, Segment, SortedSegment, StoredCodes, sort_chunk, words_of
 from neardup.storage.column_file import BLOCK
+from neardup.values.checks import checked
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 
@@ -85,6 +86,7 @@ def _merged(sources: Sequence[StoredCodes], size: int) -> Iterator[Chunk]:
         yield Chunk(*_core.sort_codes(codes, np.concatenate([part.rows for part in parts])))
 
 
+@checked
 def merge_segments(
     sources: Sequence[StoredCodes],
     path: str | os.PathLike[str],
@@ -140,6 +142,7 @@ class SegmentWriter:
     written twice for up to 15 billion codes of 64 bits; that number grows with the square of the memory.
     """
 
+    @checked
     def __init__(
         self,
         path: str | os.PathLike[str],

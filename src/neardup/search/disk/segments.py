@@ -22,6 +22,7 @@ from neardup.search.codes import check_radius, check_scheme, rows_and_words, to_
 from neardup.search.interface import Hits
 from neardup.storage.column_file import BLOCK, Closing, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
+from neardup.values.checks import checked
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -163,6 +164,7 @@ class SortedSegment:
         self._last = chunk.codes[-1:].copy()
 
 
+@checked
 def write_segment(
     path: str | os.PathLike[str],
     codes: NDArray[np.uint64],
@@ -187,6 +189,7 @@ class Segment(StoredCodes):
 
     MAGIC = b"\x89NDseg\r\n"
 
+    @checked
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(ColumnFile(path, self.MAGIC))
         self._width = 8 * words_of(self.bits)

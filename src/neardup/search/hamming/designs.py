@@ -21,6 +21,7 @@ from math import comb, log2, prod
 from neardup.errors import ConfigError
 from neardup.search.hamming.gaps import gap
 from neardup.search.hamming.geometries import Inner, inner_designs
+from neardup.values.checks import check_fields, check_whole, checked
 
 __all__ = [
     "Design",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 MOST_TABLES = 4096
+_MOST_BITS = 1024
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Table:
 
     mask: int
     flips: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def key_bits(self) -> int:
@@ -65,8 +70,8 @@ class Design:
     tables: tuple[Table, ...]
 
     def __post_init__(self) -> None:
-        if self.bits < 1 or not 0 <= self.radius <= self.bits:
-            raise ConfigError(f"a design needs 0 <= radius <= bits, got {self.radius} and {self.bits}")
+        check_fields(self)
+        _check_size(self.bits, self.radius)
         if not self.tables:
             raise ConfigError("a design needs at least one table")
         for table in self.tables:
@@ -105,9 +110,16 @@ class Design:
         return gap(self.bits, self.radius, tuple((t.mask, t.flips) for t in self.tables))
 
 
+def _check_size(bits: int, radius: int) -> None:
+    check_whole(bits, "bits", 1, _MOST_BITS)
+    check_whole(radius, "radius", 0, bits)
+
+
+@checked
 def even_blocks(size: int, count: int) -> list[int]:
     """Cut `size` bits into `count` blocks as even as can be, larger ones first: 64 into 5 is 13, 13, 13, 13,
     12."""
+    check_whole(size, "size", 1, _MOST_BITS + 1)
     if not 1 <= count <= size:
         raise ConfigError(f"cannot cut {size} bits into {count} blocks")
     small, more = divmod(size, count)
@@ -130,6 +142,7 @@ def _bits_of(mask: int) -> list[int]:
 # ---- bphs --------------------------------------------------------------------------------------------------
 
 
+@checked
 def bphs(bits: int, radius: int, blocks: int, chosen: int) -> Design:
     """Cut codes into `blocks` and key a table on every choice of `chosen` of them: C(blocks, chosen) tables.
 
@@ -139,9 +152,11 @@ def bphs(bits: int, radius: int, blocks: int, chosen: int) -> Design:
     return nested(bits, radius, [(blocks, chosen)])
 
 
+@checked
 def nested(bits: int, radius: int, steps: Sequence[tuple[int, int]]) -> Design:
     """BPHS in steps: choose blocks among all bits, cut the rest into blocks again, choose among these, and so
     on."""
+    _check_size(bits, radius)
     for blocks, chosen in steps:
         if chosen < 1 or chosen > blocks - radius:
             raise ConfigError(
@@ -167,6 +182,7 @@ def nested(bits: int, radius: int, steps: Sequence[tuple[int, int]]) -> Design:
     return Design(f"bphs-{len(tables)}", bits, radius, tables)
 
 
+@checked
 def manku(tables: int) -> Design:
     """The designs of Manku et al., example 3.1, for 64 bits and radius 3: 4, 10, 16 or 20 tables."""
     steps = {4: [(4, 1)], 10: [(5, 2)], 16: [(4, 1), (4, 1)], 20: [(6, 3)]}
@@ -212,14 +228,18 @@ def _covering_options(bits: int, radius: int, most: int) -> dict[int, tuple[floa
             if tables + len(design.keys) + len(parts) - 1 <= most:
                 fill(parts[1:], (*picked, design), tables + len(design.keys))
 
-    for parts in _partitions(radius + 1, max(inner) + 1):
+    largest = max(inner) + 1
+    for parts in _partitions(radius + 1, largest) if radius < largest * most else ():
         fill(parts, (), 0)
     return best
 
 
+@checked
 def covering_sizes(bits: int, radius: int, most: int = 40) -> dict[int, float]:
     """Numbers of tables, at most `most`, for which more tables buy longer keys, with the mean key bits of
     each."""
+    _check_size(bits, radius)
+    check_whole(most, "most", 1, MOST_TABLES)
     kept: dict[int, float] = {}
     longest = 0.0
     for tables, (key, picked) in sorted(_covering_options(bits, radius, most).items()):
@@ -229,13 +249,16 @@ def covering_sizes(bits: int, radius: int, most: int = 40) -> dict[int, float]:
     return kept
 
 
+@checked
 def covering(bits: int, radius: int, tables: int) -> Design:
     """Exactly `tables` tables with the longest keys this family has, no flips.
 
     For 64 bits and radius 3: 5 (18 bits), 6 (21), 8 (24), 11 (29) and 14 (32); block choices need 10 tables
     for 25 and 20 for 32. See `covering_sizes` for the numbers of tables that exist at other widths and radii.
     """
-    options = _covering_options(bits, radius, max(tables, 1))
+    _check_size(bits, radius)
+    check_whole(tables, "tables", 1, MOST_TABLES)
+    options = _covering_options(bits, radius, tables)
     if tables not in options or sum(d.blocks for d in options[tables][1]) > bits:
         raise ConfigError(
             f"no covering design with {tables} tables for {bits} bits and radius {radius}; "
@@ -262,6 +285,7 @@ def _group_sizes(bits: int, picked: Sequence[Inner]) -> list[int]:
 # ---- compact -----------------------------------------------------------------------------------------------
 
 
+@checked
 def compact(bits: int, radius: int, tables: int = 2) -> Design:
     """Cut codes into `tables` parts, each a table's whole key, probed with flips so that none can be missed.
 
@@ -269,6 +293,7 @@ def compact(bits: int, radius: int, tables: int = 2) -> Design:
     first. A part with more flips makes more probes, so it gets more bits, until all parts give equally
     many candidates. 64 bits and radius 3: two parts of 32 with one flip each.
     """
+    _check_size(bits, radius)
     if not 1 <= tables <= radius + 1:
         raise ConfigError(f"compact designs at radius {radius} have 1 to {radius + 1} tables, got {tables}")
     if tables > bits:

@@ -17,10 +17,12 @@ from math import comb
 
 from neardup.errors import ConfigError
 from neardup.search.hamming.designs import MOST_TABLES, Design, Table, even_blocks
+from neardup.values.checks import checked
 
 __all__ = ["fewest_tables", "longest_prefix", "tables_needed"]
 
 
+@checked
 def tables_needed(bits: float, radius: int, prefix: float) -> int:
     """X(bits, radius, d) of the paper, where blocks may have fractions of a bit; `prefix` is p_min = d -
     tau."""
@@ -45,6 +47,7 @@ def _fractional(bits: Fraction, radius: int, prefix: Fraction) -> int:
     return best
 
 
+@checked
 def fewest_tables(bits: int, radius: int, prefix: int) -> Design:
     """The block design with the fewest tables whose every key has at least `prefix` whole bits."""
     _check(bits, radius, prefix)
@@ -59,6 +62,7 @@ def fewest_tables(bits: int, radius: int, prefix: int) -> Design:
     return Design(f"bphs-{len(keys)}", bits, radius, keys)
 
 
+@checked
 def longest_prefix(bits: int, radius: int, tables: int) -> Design:
     """The block design with the longest shortest key that at most `tables` tables can give."""
     if tables <= radius:
