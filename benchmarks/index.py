@@ -208,7 +208,7 @@ def datasketch_in_redis() -> dict[str, Any]:
         return datasketch(20_000, 2_000, client.connection_pool.connection_kwargs["port"])
 
 
-def told(result: dict[str, Any], case: dict[str, Any]) -> None:
+def report(result: dict[str, Any], case: dict[str, Any]) -> None:
     print(json.dumps(case), flush=True)
     result["cases"].append(case)
 
@@ -242,13 +242,13 @@ def main() -> None:
     for stored in arguments.sizes:
         words, coming, queries = workload(stored)
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-            told(result, ours(words, coming, queries, Path(folder) / "index"))
-        told(result, bare(np.concatenate([words, coming]), queries) | {"stored": stored})
+            report(result, ours(words, coming, queries, Path(folder) / "index"))
+        report(result, bare(np.concatenate([words, coming]), queries) | {"stored": stored})
         if not arguments.no_rivals:
-            told(result, faiss(words, queries))
+            report(result, faiss(words, queries))
     if not arguments.no_rivals:
-        told(result, datasketch(100_000, 10_000))
-        told(result, datasketch_in_redis())
+        report(result, datasketch(100_000, 10_000))
+        report(result, datasketch_in_redis())
     if arguments.out:
         arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     if arguments.check and (short := falls_short(result["cases"])):

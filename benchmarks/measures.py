@@ -40,8 +40,8 @@ def main(names: list[str]) -> None:
         # Interleaved, and the best of each: other load on the machine then counts for all of them.
         rounds = [[seconds(name, measure) for measure in MEASURES] for _ in range(ROUNDS)]
         best = dict(zip(MEASURES, map(min, zip(*rounds, strict=True)), strict=True))
-        told = "  ".join(f"{m} {best[m]:.2f} s ({best[m] / best['jaccard']:.2f}x)" for m in MEASURES)
-        print(f"{name:20} {told}", flush=True)
+        columns = "  ".join(f"{m} {best[m]:.2f} s ({best[m] / best['jaccard']:.2f}x)" for m in MEASURES)
+        print(f"{name:20} {columns}", flush=True)
 
 
 if __name__ == "__main__":

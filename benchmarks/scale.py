@@ -222,10 +222,10 @@ def machines(found: dict[str, dict[str, Coefficient]], cluster: Cluster) -> str:
         "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for n in TARGETS:
-        for crowd, told in ((1, "as measured"), (CROWD, f"{CROWD} times as many")):
+        for crowd, named in ((1, "as measured"), (CROWD, f"{CROWD} times as many")):
             one = need(found, n, cluster, crowd)
             lines.append(
-                f"| {amount(n)} | {told} | {amount(one.text, 'B')} | {amount(one.cpu_hours)} "
+                f"| {amount(n)} | {named} | {amount(one.text, 'B')} | {amount(one.cpu_hours)} "
                 f"| {amount(one.kept, 'B')} | {amount(one.shuffled, 'B')} | {amount(one.largest_shuffle, 'B')} "
                 f"| {one.machines:,} | {one.hours:.1f} | ${one.cost:,.0f} |"
             )

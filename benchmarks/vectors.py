@@ -93,18 +93,18 @@ def ours(search: nd.search.interface.Method | None) -> Callable[..., Steps]:
         found: Pairs = set()
         for start in range(0, len(candidates), step):
             left, right = candidates.left[start : start + step], candidates.right[start : start + step]
-            met, place = np.unique(np.concatenate([left, right]), return_inverse=True)
-            features = config.vectors.extract(vectors[met])
+            both, place = np.unique(np.concatenate([left, right]), return_inverse=True)
+            features = config.vectors.extract(vectors[both])
             ends = nd.search.Candidates(place[: len(left)], place[len(left) :], np.zeros(len(left), np.uint8))
             pairs = config.verify.check(ends, features, threads=threads)
-            found |= set(zip(met[pairs.left].tolist(), met[pairs.right].tolist(), strict=True))
+            found |= set(zip(both[pairs.left].tolist(), both[pairs.right].tolist(), strict=True))
         yield "", found
 
     return run
 
 
 def ahead(query: np.ndarray, row: np.ndarray) -> Pairs:
-    """Pairs of queries, which are the first rows, and the later rows that they met."""
+    """Pairs of queries, which are the first rows, and the later rows that they both."""
     later = query < row
     return set(zip(query[later].tolist(), row[later].tolist(), strict=True))
 

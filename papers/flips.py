@@ -124,9 +124,9 @@ def header_steps(pairs: NearPairs, header: int, radius: int, most: int = MOST) -
     for start in range(0, len(asking), 4096):
         part = asking[start : start + 4096]
         masks = _core.heap_flips(np.ascontiguousarray(pairs.margins[part]), header, radius, most, 2)
-        met = masks == wanted[part, None]
-        hit = met.any(axis=1)
-        step[part[hit]] = met[hit].argmax(axis=1) + 1
+        reached = masks == wanted[part, None]
+        hit = reached.any(axis=1)
+        step[part[hit]] = reached[hit].argmax(axis=1) + 1
     return step
 
 

@@ -43,8 +43,8 @@ class Labels:
         apart = np.flatnonzero(both & (cluster[left] != cluster[right]) & (source[left] == source[right]))
         rows, place = np.unique(np.concatenate([left[apart], right[apart]]), return_inverse=True)
         shingles = Shingles(width=5).extract([self.collection.texts[row] for row in rows])
-        alike = jaccard(shingles, place[: len(apart)], place[len(apart) :], threads=2) >= ALIKE
-        label[apart[~alike]] = NO
+        similar = jaccard(shingles, place[: len(apart)], place[len(apart) :], threads=2) >= ALIKE
+        label[apart[~similar]] = NO
         for i, pair in enumerate(
             zip(np.minimum(left, right).tolist(), np.maximum(left, right).tolist(), strict=True)
         ):

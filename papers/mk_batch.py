@@ -56,14 +56,14 @@ def run(options: Options) -> Result:
 
 
 def section(result: Result) -> list[str]:
-    told = PRINTED_RATE / MAPPERS
+    published = PRINTED_RATE / MAPPERS
     rows: list[tuple[object, ...]] = [
         (
             f"{row['tables']} tables",
             row["file"],
             f"{row['codes_per_second'] / 1e6:.2f}",
             f"{row['codes_per_second'] * 8 / 1e6:.1f}",
-            f"{row['codes_per_second'] * 8 / told:.1f}",
+            f"{row['codes_per_second'] * 8 / published:.1f}",
             f"{CODES / SECONDS / row['codes_per_second']:,.0f}",
         )
         for row in result["rows"]
@@ -77,7 +77,7 @@ def section(result: Result) -> list[str]:
         "cores for 8B codes in 100 s",
     )
     return [
-        f"Printed: {MAPPERS} mappers scan over {PRINTED_RATE / 1e9:.0f} GB/s together, {told / 1e6:.0f} MB/s "
+        f"Printed: {MAPPERS} mappers scan over {PRINTED_RATE / 1e9:.0f} GB/s together, {published / 1e6:.0f} MB/s "
         f"each, so that a batch of 1M queries is compared with 8 billion codes in under {SECONDS} s. Here: "
         f"{result['queries']:,} uniform queries are in tables by address, and {2 ** result['log2_stored']:,} stored "
         "codes with their rows are read from a file by one thread. Rates are per CPU second and include reading. "
@@ -88,16 +88,16 @@ def section(result: Result) -> list[str]:
 
 
 def claims(result: Result) -> list[Claim]:
-    told = PRINTED_RATE / MAPPERS
+    published = PRINTED_RATE / MAPPERS
     rates = {(row["tables"], row["file"]): row["codes_per_second"] * 8 for row in result["rows"]}
     same, best = rates[10, "compressed"], max(rates.values())
     return [
         Claim(
             "MK 4.3",
             "how many MB/s of a compressed file one mapper looks up in 10 tables",
-            f"over {told / 1e6:.0f}",
+            f"over {published / 1e6:.0f}",
             f"{same / 1e6:.0f}; {best / 1e6:.0f} at best, with 4 tables or a plain file",
-            "yes" if same >= told else "partly" if same * CLOSE >= told else "no",
+            "yes" if same >= published else "partly" if same * CLOSE >= published else "no",
             "one core, tables by address; the tables of a million queries are larger than its cache",
         )
     ]

@@ -22,7 +22,7 @@ PREFIXES = (16, 20, 25, 26, 28, 30, 32, 33)
 QUERIES = 20_000
 
 
-def met(design: Design, stored: NDArray[np.uint64], queries: NDArray[np.uint64]) -> float:
+def shared(design: Design, stored: NDArray[np.uint64], queries: NDArray[np.uint64]) -> float:
     """Stored codes that share a query's key, mean over queries and tables."""
     total = 0
     for entry in design.tables:
@@ -51,9 +51,9 @@ def run(options: Options) -> Result:
         found = exact.search(np.ascontiguousarray(text[half:, None]))
         rows[str(count)] = {
             "key_bits": sorted(set(design.key_bits)),
-            "met_uniform": met(design, uniform, asked),
+            "met_uniform": shared(design, uniform, asked),
             "expected_uniform": float(np.mean([2.0 ** (size - p) for p in design.key_bits])),
-            "met_text": met(design, text[:half], text[half:]),
+            "met_text": shared(design, text[:half], text[half:]),
             "expected_text": float(np.mean([half / 2.0**p for p in design.key_bits])),
             "pairs": len(found[0]),
             "as_scan": bool(

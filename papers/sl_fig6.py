@@ -119,9 +119,9 @@ def claims(result: Result) -> list[Claim]:
     crossings = [v["crossing"] for v in values.values()]
     cosines = [[v["mean_cosine"][d] for d in (1, 3)] for v in values.values()]
     angles = [[1 - c for c in pair] for pair in cosines]
-    told = [1 - PRINTED_COSINE[d] for d in (1, 3)]
+    published = [1 - PRINTED_COSINE[d] for d in (1, 3)]
     model = result["model_cosine"]
-    fits = {agrees(pair, told) for pair in angles}
+    fits = {agrees(pair, published) for pair in angles}
     return [
         Claim(
             "SL fig. 6a",

@@ -53,11 +53,19 @@ def duration(seconds: float) -> str:
 def section(result: Result) -> list[str]:
     rows: list[tuple[object, ...]] = []
     for name, values in result["rows"].items():
-        told = [PRINTED[name][i] * (64 if name == "8B" else 1) for i in range(2)]
+        published = [PRINTED[name][i] * (64 if name == "8B" else 1) for i in range(2)]
         mine = values["seconds"]
         ram = [f"{size / 1e9:,.3g} GB" for size in values["bytes"]]
         rows.append(
-            (name, duration(told[0]), duration(mine[0]), ram[0], duration(told[1]), duration(mine[1]), ram[1])
+            (
+                name,
+                duration(published[0]),
+                duration(mine[0]),
+                ram[0],
+                duration(published[1]),
+                duration(mine[1]),
+                ram[1],
+            )
         )
     head = ("documents", "cosine, printed", "cosine, here", "RAM", "Hamming, printed", "Hamming, here", "RAM")
     rates = result["rates"]
@@ -74,14 +82,14 @@ def section(result: Result) -> list[str]:
 
 def claims(result: Result) -> list[Claim]:
     rates = result["rates"]
-    mine, told = rates["hamming"] / rates["cosine"], RATES["hamming"] / RATES["cosine"]
+    mine, published = rates["hamming"] / rates["cosine"], RATES["hamming"] / RATES["cosine"]
     return [
         Claim(
             "SL table 1",
             "how many times cheaper a distance is than a cosine",
-            f"{told:,.0f}",
+            f"{published:,.0f}",
             f"{mine:,.0f}",
-            "yes" if mine >= told / 1.5 else "partly" if mine >= told / 10 else "no",
+            "yes" if mine >= published / 1.5 else "partly" if mine >= published / 10 else "no",
             "both are faster than in 2011: sorted features are merged, and vector instructions compare many codes",
         ),
         Claim(

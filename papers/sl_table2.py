@@ -74,9 +74,13 @@ def draw(result: Result) -> None:
                 textcoords="offset points",
                 fontsize=8,
             )
-    told = [t for t in (printed(name, size) for name in rows) if t]
+    published = [t for t in (printed(name, size) for name in rows) if t]
     axes[0].plot(
-        [t[0] for t in told], [t[1] * 1e3 for t in told], "kx", markersize=6, label="printed, 60M codes"
+        [t[0] for t in published],
+        [t[1] * 1e3 for t in published],
+        "kx",
+        markersize=6,
+        label="printed, 60M codes",
     )
     axes[0].set(
         xscale="log",
@@ -140,17 +144,17 @@ def section(result: Result) -> list[str]:
     size = result["log2_codes"]
     rows: list[tuple[object, ...]] = []
     for name, v in result["rows"].items():
-        told = printed(name, size)
+        published = printed(name, size)
         copies = f"{v['copies']:.2f}" + (f" (T' = {v['model_copies']:.4g})" if "model_copies" in v else "")
         rows.append(
             (
                 name,
                 v.get("flips", ""),
-                f"{told[0]:g}" if told else "",
+                f"{published[0]:g}" if published else "",
                 copies,
-                f"{told[1]:,.0f}" if told else "",
+                f"{published[1]:,.0f}" if published else "",
                 f"{v['all'] / 1e3:,.0f}",
-                f"{told[2]:,.0f}" if told else "",
+                f"{published[2]:,.0f}" if published else "",
                 f"{v['first'] / 1e3:,.0f}",
                 f"{v['recall']:.3f}",
             )
@@ -206,11 +210,11 @@ def claims(result: Result) -> list[Claim]:
     found = []
     later = {row["design"]: row for row in result["earlier"]}
     codes = later["PSM"]["codes"]
-    told_probe = 1e6 / (HEADERS[0][1] * (PRINTED_FLIPS + 1))
+    published_probe = 1e6 / (HEADERS[0][1] * (PRINTED_FLIPS + 1))
     for mode, place in (("all", 1), ("first", 2)):
         here = [rows[f"PSM t={size}"][mode] / rows[name][mode] for name in BLOCKS]
         large = [later["PSM"][mode] / later[name][mode] for name in BLOCKS]
-        told = [HEADERS[0][place] / values[place] for values in BLOCKS.values()]
+        published = [HEADERS[0][place] / values[place] for values in BLOCKS.values()]
         top = rows[f"PSM t={size}"]
         probe = 1e9 / (top["all"] * (top["flips"] + 1))
         ours = rows["our BPHS 10"][mode] / rows[f"PSM t={size}"][mode]
@@ -218,13 +222,13 @@ def claims(result: Result) -> list[Claim]:
             Claim(
                 "SL table 2",
                 f"how many times faster PSM is than BPHS with 4 and with 10 tables, mode {mode}",
-                " and ".join(f"{t:.1f}" for t in told),
+                " and ".join(f"{t:.1f}" for t in published),
                 f"{large[0]:.1f} and {large[1]:.1f} at {codes / 1e6:.0f}M codes, "
                 f"{here[0]:.1f} and {here[1]:.1f} at {2**size / 1e6:.0f}M",
-                agrees(large, told, "high") if min(large) > 1 else "no",
+                agrees(large, published, "high") if min(large) > 1 else "no",
                 f"judged at {codes / 1e6:.0f}M. A flip costs {probe:.0f} ns here at {2**size / 1e6:.0f}M codes "
-                f"({result['heap_ns']:.0f} ns in the heap, the rest waiting for memory), and {told_probe:.0f} ns by "
-                "the printed speed. With tables by address and batches, BPHS 10 is "
+                f"({result['heap_ns']:.0f} ns in the heap, the rest waiting for memory), and {published_probe:.0f} ns "
+                "by the printed speed. With tables by address and batches, BPHS 10 is "
                 f"{ours:.0f} times as fast as the printed PSM",
             )
         )

@@ -31,7 +31,7 @@ def pages(most=400):
     )
 
 
-def told(result):
+def answer_of(result):
     """All that a result says, but for how long it took."""
     columns = [result.clusters.labels, result.clusters.keeper, result.clusters.similarity, result.cut.kept]
     columns += [result.found.first, result.pairs.left, result.pairs.right, result.pairs.similarity]
@@ -46,13 +46,13 @@ METHODS = ["minhash", "simhash", "bits", "exact"]
 def test_threads_memory_and_shards_do_not_matter(tmp_path, monkeypatch, method):
     documents = pages()
     config = nd.Config.of(method, threshold=0.7, floor=0.6)
-    wanted = told(nd.dedup(documents, config))
-    assert told(nd.dedup(documents, config, threads=2)) == wanted
+    wanted = answer_of(nd.dedup(documents, config))
+    assert answer_of(nd.dedup(documents, config, threads=2)) == wanted
     monkeypatch.setattr(sharding, "_MOST_DOCUMENTS", 37)
     monkeypatch.setattr("neardup.pipeline.inputs._BATCH", 20)
-    assert told(nd.dedup(documents, config)) == wanted
-    assert told(nd.dedup(documents, config, memory="20MB", folder=tmp_path, threads=2)) == wanted
-    assert told(nd.dedup(documents, config, memory=1)) == wanted
+    assert answer_of(nd.dedup(documents, config)) == wanted
+    assert answer_of(nd.dedup(documents, config, memory="20MB", folder=tmp_path, threads=2)) == wanted
+    assert answer_of(nd.dedup(documents, config, memory=1)) == wanted
     assert not list(tmp_path.iterdir())  # nothing is left behind
 
 
@@ -68,13 +68,13 @@ def write(folder, documents, names):
 def test_the_order_of_files_does_not_matter(tmp_path):
     documents = pages(200)
     paths = write(tmp_path / "in", documents, ["a.jsonl", "b.jsonl", "c.jsonl"])
-    wanted = told(nd.dedup(nd.read(tmp_path / "in"), threshold=0.7))
+    wanted = answer_of(nd.dedup(nd.read(tmp_path / "in"), threshold=0.7))
     assert wanted[0] == tuple(d.id or "c.jsonl:68" for d in documents)
     for order in itertools.permutations(paths):
-        assert told(nd.dedup(nd.read([os.fspath(path) for path in order]), threshold=0.7)) == wanted
+        assert answer_of(nd.dedup(nd.read([os.fspath(path) for path in order]), threshold=0.7)) == wanted
     fixed = nd.Config(seed=5)  # the seed of files is drawn from their bytes, that of a list from its texts
-    wanted = told(nd.dedup(nd.read(tmp_path / "in"), fixed, threshold=0.7))
-    assert wanted[1:] == told(nd.dedup(documents, fixed, threshold=0.7))[1:]
+    wanted = answer_of(nd.dedup(nd.read(tmp_path / "in"), fixed, threshold=0.7))
+    assert wanted[1:] == answer_of(nd.dedup(documents, fixed, threshold=0.7))[1:]
 
 
 def test_files_tables_and_lists_are_the_same(tmp_path):
@@ -83,15 +83,15 @@ def test_files_tables_and_lists_are_the_same(tmp_path):
     fixed = nd.Config(
         seed=5
     )  # without it, that of a file is drawn from its bytes, that of a list from its texts
-    wanted = told(nd.dedup(documents, fixed))
-    assert told(nd.dedup(tmp_path / "in" / "a.jsonl", fixed)) == wanted
+    wanted = answer_of(nd.dedup(documents, fixed))
+    assert answer_of(nd.dedup(tmp_path / "in" / "a.jsonl", fixed)) == wanted
     assert np.array_equal(nd.dedup(documents).kept, nd.dedup(tmp_path / "in" / "a.jsonl").kept)
     scored = nd.Config(keep=nd.Keep("longest", source="id"), seed=5)  # read with fields, not in columns
-    assert told(nd.dedup(tmp_path / "in" / "a.jsonl", scored)) == wanted
+    assert answer_of(nd.dedup(tmp_path / "in" / "a.jsonl", scored)) == wanted
     import pandas
 
     table = pandas.DataFrame([{"id": d.id, "text": d.text} for d in documents])
-    assert told(nd.dedup(table, fixed)) == wanted
+    assert answer_of(nd.dedup(table, fixed)) == wanted
 
 
 @pytest.mark.parametrize("method", ["simhash", "bits", "minhash"])
@@ -222,10 +222,12 @@ def test_many_short_texts_in_little_room():
     texts = [" ".join(f"w{i}" for i in rng.integers(0, 12, 8)) for _ in range(1500)]
     one = nd.dedup(texts, nd.Config(nd.Words()), threshold=0.6)
     assert len(one.pairs) > 1000
-    assert told(nd.dedup(texts, nd.Config(nd.Words()), threshold=0.6, memory=1, threads=2)) == told(one)
+    assert answer_of(nd.dedup(texts, nd.Config(nd.Words()), threshold=0.6, memory=1, threads=2)) == answer_of(
+        one
+    )
 
 
-def test_pages_without_text_are_told_and_not_written(tmp_path):
+def test_pages_without_text_are_reported_and_not_written(tmp_path):
     """The kept documents are written, also those after one that could not be read."""
     pytest.importorskip("resiliparse")
     page = "<html><body><p>This is the main text of page {}, with words of its own. {}</p></body></html>"

@@ -52,7 +52,7 @@ def installed(wheel, tmp_path_factory) -> Path:
     return python
 
 
-def told(python: Path, *arguments: str, folder: Path) -> str:
+def output_of(python: Path, *arguments: str, folder: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     command = [str(python.with_name(arguments[0])), *arguments[1:]]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
@@ -78,10 +78,10 @@ def findings(installed, tmp_path_factory) -> Path:
     """The sample that comes with it, scanned by it."""
     folder = tmp_path_factory.mktemp("findings")
     where = "import neardup._core as c, neardup as n, neardup.sample as s; print(n.__file__, c.__file__, s.path())"
-    places = told(installed, "python", "-c", where, folder=folder).split()
+    places = output_of(installed, "python", "-c", where, folder=folder).split()
     assert len(places) == 3 and all(installed.parents[1] in Path(place).parents for place in places)
     arguments = ("neardup", "dedup", places[2], "--floor", "0.5", "--out", "kept.jsonl", "--quiet", "--json")
-    answer = json.loads(told(installed, *arguments, folder=folder))
+    answer = json.loads(output_of(installed, *arguments, folder=folder))
     assert answer["written"] == answer["kept"] == len((folder / "kept.jsonl").read_text().splitlines()) > 100
     return folder / "kept.jsonl.findings"
 
@@ -89,8 +89,8 @@ def findings(installed, tmp_path_factory) -> Path:
 def test_it_works_away_from_the_source_tree(installed, findings, tmp_path):
     import neardup as nd
 
-    assert told(installed, "neardup", "--version", folder=tmp_path).split()[-1] == nd.__version__
-    told(installed, "neardup", "report", str(findings), "--out", "report.html", folder=tmp_path)
+    assert output_of(installed, "neardup", "--version", folder=tmp_path).split()[-1] == nd.__version__
+    output_of(installed, "neardup", "report", str(findings), "--out", "report.html", folder=tmp_path)
     page = (tmp_path / "report.html").read_text()
     style = (PACKAGE / "pages" / "static" / "report.css").read_text()
     assert style.split("{")[0].strip().splitlines()[-1] in page and "<svg" in page

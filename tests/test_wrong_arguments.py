@@ -83,16 +83,16 @@ FIXED: dict[str, dict[str, Any]] = {"plan": {"measure": False}}
 
 
 def listed() -> Iterator[tuple[str, Any]]:
-    """The names of the namespaces, then those that pages tell people to import."""
+    """The names of the namespaces, then those that pages import."""
     for space in NAMESPACES:
         for name in getattr(space, "__all__", dir(space)):
             yield name, getattr(space, name)
     for page in sorted(PAGES.rglob("*.md")):
         if "inside" not in page.relative_to(PAGES).parts:
-            yield from told(page.read_text("utf-8"))
+            yield from reported(page.read_text("utf-8"))
 
 
-def told(text: str) -> Iterator[tuple[str, Any]]:
+def reported(text: str) -> Iterator[tuple[str, Any]]:
     """The names that a page imports from a module of neardup or writes with it; of a whole module all its names."""
     named = set(DOTTED.findall(text))
     for module, names, whole in IMPORTED.findall(text):

@@ -2,8 +2,8 @@
 
 The first versions of this project had words of their own that newcomers had to decode. This check keeps them out. It
 reads the prose of Markdown pages (no code, no quoted output), the comments of C++ and JavaScript, and in Python the
-docstrings and comments; in the package and the examples also all texts of more than one word. In tests and tools those
-may be anything. proselint, a linter for English, looks at the same prose where it is installed.
+docstrings, comments and names; in the package and the examples also all texts of more than one word. In tests and tools
+those may be anything. proselint, a linter for English, looks at the same prose where it is installed.
 
 All pages and folders are checked; there are no exceptions.
 """
@@ -18,7 +18,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["BANNED", "check", "comments_of_code", "prose_of_page", "texts_of_module"]
+__all__ = ["BANNED", "check", "comments_of_code", "names_of_module", "prose_of_page", "texts_of_module"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,6 +58,22 @@ PAGES = (
 MODULES = ("src/neardup", "examples", "tests", "tools", "benchmarks", "papers", "core")
 SUFFIXES = (".md", ".py", ".hpp", ".cpp", ".js")
 SHOWN = ("src/neardup/", "examples/")
+# Words that no part of a name may be. `file.tell()` is a name of the standard library.
+NAMES = {
+    "told",
+    "tells",
+    "meets",
+    "meet",
+    "met",
+    "alike",
+    "stands",
+    "stand",
+    "stood",
+    "goes",
+    "stays",
+    "stay",
+    "anew",
+}
 FOUND = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): say for word, say in BANNED.items()}
 # Checks of proselint that suit technical prose; those of typography do not.
 PROSELINT = (
@@ -102,6 +118,16 @@ def texts_of_module(source: str, every: bool = True) -> Iterator[tuple[int, str]
             yield token.start[0], re.sub(r"`[^`]*`", "`code`", token.string.lstrip("# "))
 
 
+def names_of_module(source: str) -> Iterator[tuple[int, str, str]]:
+    """The names in a module that have a word of NAMES as a part: line, name and word."""
+    for node in ast.walk(ast.parse(source)):
+        for field in ("id", "attr", "arg", "name"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                for word in sorted(NAMES & set(re.sub(r"([A-Z])", r"_\1", name).lower().split("_"))):
+                    yield getattr(node, "lineno", 1), name, word
+
+
 def comments_of_code(text: str) -> Iterator[tuple[int, str]]:
     """The lines of C++ or JavaScript that have a comment, without their code. `//` within a text or a URL is none."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -124,6 +150,10 @@ def check(name: str, text: str) -> list[str]:
         for pattern, say in FOUND.items()
         for match in pattern.finditer(line)
     ]
+    if name.endswith(".py"):
+        found += [
+            f"{name}:{line}: the name {one!r} has {word!r}" for line, one, word in names_of_module(text)
+        ]
     return found + _proselint(name, prose)
 
 

@@ -96,7 +96,7 @@ def score(
     truth = corpus.truth
     due = (truth.words >= THRESHOLD) & (truth.plain >= THRESHOLD)
     kept = keepers == np.arange(len(keepers))
-    met = ~(kept[truth.left] & kept[truth.right])
+    resolved = ~(kept[truth.left] & kept[truth.right])
     gone = np.flatnonzero(~kept)
     some = sorted(rng.sample(gone.tolist(), min(SAMPLE, len(gone))))
     removed = [(row, int(keepers[row])) for row in some]
@@ -112,13 +112,13 @@ def score(
         "largest": int(sizes.max(initial=0)),
         "removed": len(gone),
         "known_pairs": int(due.sum()),
-        "recall": mean(met[due]),
+        "recall": mean(resolved[due]),
         "removal_precision": mean(right(removed, texts)),
         "pair_precision": mean(right(shared, texts)),
     }
     if pairs is not None:
-        stands = np.arange(len(labels)) if first is None else first
-        one, other = (stands[side] for side in (truth.left, truth.right))
+        kept_for = np.arange(len(labels)) if first is None else first
+        one, other = (kept_for[side] for side in (truth.left, truth.right))
         have = set(zip(np.minimum(*pairs).tolist(), np.maximum(*pairs).tolist(), strict=True))
         hit = [
             a == b or (min(a, b), max(a, b)) in have

@@ -43,7 +43,9 @@ def by_jaccard_band(given: LabelledSet) -> Json:
     return {
         "set": given.name,
         "edges": JACCARD_EDGES,
-        "methods": {name: _bands(given, similar, JACCARD_EDGES, met) for name, met in methods.items()},
+        "methods": {
+            name: _bands(given, similar, JACCARD_EDGES, compared) for name, compared in methods.items()
+        },
     }
 
 
@@ -83,13 +85,13 @@ def _inside(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.
 
 
 def _bands(
-    given: LabelledSet, values: NDArray[np.float64], edges: tuple[float, ...], met: NDArray[np.bool_]
+    given: LabelledSet, values: NDArray[np.float64], edges: tuple[float, ...], compared: NDArray[np.bool_]
 ) -> list[Json]:
     rows = []
     for low, high in pairwise(edges):
         at = np.flatnonzero(_inside(values, low, high))
         group = given.group[given.left[at]]
         size = int(given.group.max(initial=0)) + 1
-        found = share(np.bincount(group, met[at], size), np.bincount(group, minlength=size))
+        found = share(np.bincount(group, compared[at], size), np.bincount(group, minlength=size))
         rows.append({"from": low, "to": high, "pairs": len(at), "recall": interval(found)})
     return rows

@@ -39,11 +39,11 @@ BANDS = ((64, 16, 4), (64, 8, 8), (128, 20, 6), (128, 32, 4), (128, 16, 8), (256
 takes for .8, .7 and .5."""
 
 
-def compare(given: LabelledSet, told: Any = print) -> Json:
+def compare(given: LabelledSet, progress: Any = print) -> Json:
     """Scores of every setting on a set."""
     exact = by_jaccard(given)
     similar = all_jaccard(nd.Shingles().extract(given.texts, threads=2), given)
-    told(f"  {given.name}: exact similarities done")
+    progress(f"  {given.name}: exact similarities done")
     made = {
         "set": given.name,
         "documents": len(given),
@@ -54,7 +54,7 @@ def compare(given: LabelledSet, told: Any = print) -> Json:
         "minhash": by_minhash(given, similar),
         "short": by_short_path(given),
     }
-    told(f"  {given.name}: fingerprints done")
+    progress(f"  {given.name}: fingerprints done")
     return made
 
 
@@ -126,7 +126,7 @@ def by_minhash(given: LabelledSet, similar: Floats) -> list[Json]:
     nd.MinHash().compute(made)  # the first call of a kernel is not the cost of any setting
     for values, bands, deep in BANDS:
         begin = perf_counter()
-        met = candidate_pairs(given, nd.MinHash(values).compute(made), nd.LSH(bands, deep))
+        compared = candidate_pairs(given, nd.MinHash(values).compute(made), nd.LSH(bands, deep))
         seconds = perf_counter() - begin
         for checked in (0.5, 0.7, 0.8):
             due = similar >= checked
@@ -136,10 +136,10 @@ def by_minhash(given: LabelledSet, similar: Floats) -> list[Json]:
                     "bands": f"{bands}x{deep}",
                     "checked": checked,
                     "seconds": round(seconds, 4),
-                    "candidates": int(met.sum()),
+                    "candidates": int(compared.sum()),
                     "similar": int(due.sum()),
-                    "similar_met": int((met & due).sum()),
-                    **score(given, np.flatnonzero(met & due)),
+                    "similar_met": int((compared & due).sum()),
+                    **score(given, np.flatnonzero(compared & due)),
                 }
             )
     return rows
@@ -147,10 +147,10 @@ def by_minhash(given: LabelledSet, similar: Floats) -> list[Json]:
 
 def candidate_pairs(given: LabelledSet, sketches: Any, lsh: nd.LSH) -> NDArray[np.bool_]:
     """Which of all pairs agree on a band."""
-    met = np.zeros(len(given.left), np.bool_)
+    compared = np.zeros(len(given.left), np.bool_)
     for left, right in lsh.candidates(sketches, threads=2).every():
-        met[given.place(left, right)] = True
-    return met
+        compared[given.place(left, right)] = True
+    return compared
 
 
 def by_short_path(given: LabelledSet) -> list[Json]:
@@ -166,11 +166,11 @@ def by_short_path(given: LabelledSet) -> list[Json]:
             begin = perf_counter()
             result = nd.dedup(list(given.texts), config)
             seconds = perf_counter() - begin
-            met = np.zeros(len(given.left), np.bool_)
-            met[given.place(result.pairs.left, result.pairs.right)] = True
+            compared = np.zeros(len(given.left), np.bool_)
+            compared[given.place(result.pairs.left, result.pairs.right)] = True
             # Documents of equal words come after the first of them.
             left, right = (result.found.first[side] for side in (given.left, given.right))
-            met = (left == right) | met[given.place(left, right) % len(met)]
+            compared = (left == right) | compared[given.place(left, right) % len(compared)]
             due = short & (similar >= threshold)
             rows.append(
                 {
@@ -178,7 +178,7 @@ def by_short_path(given: LabelledSet) -> list[Json]:
                     "threshold": threshold,
                     "seconds": round(seconds, 4),
                     "similar": int(due.sum()),
-                    "found": int((due & met).sum()),
+                    "found": int((due & compared).sum()),
                 }
             )
     return rows

@@ -98,9 +98,9 @@ def goals(results: Row, cases: Row) -> list[str]:
     rows: list[tuple[str, ...]] = []
 
     def add(what: str, value: float, target: float, least: bool, text: str) -> None:
-        met = value >= target if least else value <= target
+        compared = value >= target if least else value <= target
         bound = "at least" if least else "at most"
-        rows.append((what, text.format(value), f"{bound} {text.format(target)}", "yes" if met else "NO"))
+        rows.append((what, text.format(value), f"{bound} {text.format(target)}", "yes" if compared else "NO"))
 
     for kind in ("search", "join", "add"):
         for case in cases[kind]:

@@ -35,9 +35,9 @@ def environment(folder: Path) -> dict[str, str]:
         "spark.eventLog.dir": f"file://{folder}/events",
         "spark.local.dir": str(folder / "local"),
     }
-    told = " ".join(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
+    given = " ".join(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
     return {
-        "PYSPARK_SUBMIT_ARGS": f"{told} pyspark-shell",
+        "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell",
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }

@@ -96,7 +96,7 @@ def said_here(result: nd.Result) -> Said:
             bool(result.cut.kept[row]),
             ids[clusters.labels[row]],
             ids[clusters.keeper[row]],
-            _told(float(clusters.similarity[row])),
+            _rounded(float(clusters.similarity[row])),
         )
         for row in range(len(ids))
         if row not in rejected
@@ -112,7 +112,7 @@ def said_by(findings: nd.Findings) -> Said:
             bool(made.kept[row]),
             ids[clusters.labels[row]],
             ids[clusters.keeper[row]],
-            _told(float(clusters.similarity[row])),
+            _rounded(float(clusters.similarity[row])),
         )
         for row in own
     }
@@ -122,10 +122,10 @@ def said_there(stages: Any) -> Said:
     """The same of a run on Spark that decides on the cluster."""
     rows = stages.decisions().toArrow().to_pylist()
     assert len({row["id"] for row in rows}) == len(rows)
-    return {r["id"]: (r["kept"], r["cluster"], r["keeper"], _told(r["similarity"])) for r in rows}
+    return {r["id"]: (r["kept"], r["cluster"], r["keeper"], _rounded(r["similarity"])) for r in rows}
 
 
-def _told(similarity: float) -> float | None:
+def _rounded(similarity: float) -> float | None:
     return None if math.isnan(similarity) else similarity
 
 
@@ -253,8 +253,8 @@ def table(rows: list[Json]) -> str:
         mine = {row["partitions"]: row for row in rows if row["set"] == name}
         first = mine[min(mine)]
         counts = " | ".join(f"{first[key]:,}" for key in ("documents", "clusters", "gone", "pairs", "capped"))
-        told = " | ".join(_verdict(mine.get(count)) for count in PARTITIONS)
-        lines.append(f"| {name} | {counts} | {told} |")
+        cells = " | ".join(_verdict(mine.get(count)) for count in PARTITIONS)
+        lines.append(f"| {name} | {counts} | {cells} |")
     return "\n".join(lines) + "\n"
 
 

@@ -82,8 +82,8 @@ def measured(rows: list[Json]) -> str:
     ran = [row for row in rows if row.get("versions")]
     versions = sorted({f"{name} {version}" for row in ran for name, version in row["versions"].items()})
     loads = [row["machine"]["load"] for row in rows]
-    told = f"The load was {min(loads)} to {max(loads)} when rows began. {', '.join(versions)}."
-    return "\n".join([*lines, "", told, ""])
+    cells = f"The load was {min(loads)} to {max(loads)} when rows began. {', '.join(versions)}."
+    return "\n".join([*lines, "", cells, ""])
 
 
 def side_by_side(rows: list[Json]) -> str:
@@ -123,10 +123,10 @@ def growth(rows: list[Json]) -> str:
             continue
         count = row["documents"]
         moved = [sum(one[name] for one in row.get("volumes", [])) for name in ("kept_bytes", "shuffle_bytes")]
-        told = [f"{value / count:,.0f}" if "volumes" in row else "-" for value in moved]
+        cells = [f"{value / count:,.0f}" if "volumes" in row else "-" for value in moved]
         lines.append(
             f"| {count:,} | {row['engine']} | {row['seconds'] / count * 1e6:,.1f} "
-            f"| {row['cpu_seconds'] / count * 1e6:,.1f} | {row['peak_bytes'] / count:,.0f} | {' | '.join(told)} |"
+            f"| {row['cpu_seconds'] / count * 1e6:,.1f} | {row['peak_bytes'] / count:,.0f} | {' | '.join(cells)} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -128,7 +128,7 @@ def test_sizes() -> None:
         bench.documents("many")
 
 
-def test_the_page_tells_a_different_answer_and_what_did_not_run() -> None:
+def test_the_page_shows_a_different_answer_and_what_did_not_run() -> None:
     other = row("spark", 1000, keepers="abd")
     missing = {**row("datatrove", 1000), "not_run": "datatrove not installed"}
     del missing["seconds"]
@@ -163,7 +163,7 @@ def test_fixed_costs_are_not_each_documents() -> None:
     assert of((1000, 1e6), (10_000, 1e8)).grew == "10.00" and of((1000, 0.0), (10_000, 9000.0)).grew == "-"
 
 
-def test_the_planned_shards_stand_in_the_page() -> None:
+def test_the_planned_shards_are_on_the_page() -> None:
     page = scale.page({"rows": [row("local", 1000), row("spark", 1000)]}, scale.Cluster())
     assert "| 64GB | psm | 2 | 4 |" in page and "psm " in page
     assert "computed, not run" in page and "What this leaves out" in page and "This page is a trial" in page

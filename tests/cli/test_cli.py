@@ -92,7 +92,7 @@ def test_explain_verdicts(tmp_path):
         (["unheard-of"], 2, "unheard-of"),
     ],
 )
-def test_mistakes_are_told_plainly(tmp_path, arguments, code, says):
+def test_mistakes_are_reported_plainly(tmp_path, arguments, code, says):
     (tmp_path / "x").write_text("x")
     result = run(*[str(tmp_path / "x") if a == "x" else a for a in arguments])
     assert result.returncode == code and says in result.stderr.decode()

@@ -82,9 +82,9 @@ def test_documents_to_codes_to_hits(tmp_path):
         said["codes"] + said["empty"] == said["account"]["rows"]["documents"]
         and said["bytes"] == out.stat().st_size
     )
-    told = answer("info", str(out), "--verify")
-    assert (told["margins"], told["ids"], told["bits"], told["verified"]) == (True, True, 64, True)
-    assert told["chance_hits"] < 1e-9 and told["safe_radius"] > 15
+    output = answer("info", str(out), "--verify")
+    assert (output["margins"], output["ids"], output["bits"], output["verified"]) == (True, True, 64, True)
+    assert output["chance_hits"] < 1e-9 and output["safe_radius"] > 15
     for search in ("exact", "psm"):
         found = answer("join", str(out), "--radius", "6", "--search", search)
         assert found["hits"] == len(found["found"]) > 0 and found["columns"] == ["left", "right", "distance"]
@@ -135,8 +135,8 @@ def test_the_same_hits_from_every_format(made, ending):
     assert sorted(map(tuple, pairs["found"])) == [hit for hit in expected if hit[0] < hit[1]]
     batch = answer("batch", file, str(folder / "codes.seg"), "--radius", "2", "--memory", "16MB", *wide)
     assert sorted(map(tuple, batch["found"])) == expected
-    told = answer("info", file, *wide)
-    assert (told["rows"], told["bits"]) == (500, 64)
+    output = answer("info", file, *wide)
+    assert (output["rows"], output["bits"]) == (500, 64)
     spread = answer("distribution", file, *wide)
     assert spread["codes"] == 500 == sum(spread["buckets"])
 

@@ -47,9 +47,9 @@ def test_scan_by_containment_finds_the_small_in_the_large(tmp_path):
     assert one != other
 
 
-def test_config_tells_the_probes():
-    told = run("config", "--measure", "containment", "--threshold", "0.8", "--floor", "0.5").stdout
-    assert b"7 probes" in told
+def test_config_chooses_the_probes():
+    printed = run("config", "--measure", "containment", "--threshold", "0.8", "--floor", "0.5").stdout
+    assert b"7 probes" in printed
 
 
 def test_copies_lists_pairs_and_their_passages(tmp_path):

@@ -57,7 +57,7 @@ def test_json_says_what_explains_each(corpus, tmp_path):
     assert listed["keeper"] == "c" and {m["id"] for m in listed["members"] if not m["kept"]} == {"a", "b"}
 
 
-def test_bad_lines_are_rejected_and_the_rest_goes_on(tmp_path):
+def test_bad_lines_are_rejected_and_the_rest_is_read(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_bytes(b'{"id": 1, "text": "fine words"}\n{"id": 2, "text": \n{"id": 3, "text": 7}\n\xff\xfe\n')
     out = tmp_path / "kept.jsonl"
@@ -123,7 +123,7 @@ def test_the_sample_is_the_same_for_any_threads(tmp_path):
         ([], 2, "INPUTS"),
     ],
 )
-def test_mistakes_are_told_plainly(corpus, arguments, code, says):
+def test_mistakes_are_reported_plainly(corpus, arguments, code, says):
     extra = ["--text", "body"] if "--text" not in arguments else []
     result = run("dedup", *[corpus if a == "IN" else a for a in arguments], *(extra if arguments else []))
     assert result.returncode == code and says.lower() in result.stderr.decode().lower(), result.stderr

@@ -56,7 +56,7 @@ def test_evaluate_reads_clusters(tmp_path):
         ("", 1, "is empty"),
     ],
 )
-def test_bad_truth_is_told_plainly(tables, text, code, says):
+def test_bad_truth_is_reported_plainly(tables, text, code, says):
     with open(tables[1], "w") as file:
         file.write(text)
     shown = run("evaluate", tables[0], "--truth", tables[1])

@@ -107,7 +107,7 @@ def every_option(command: click.Command, path: str) -> Iterator[tuple[str, str]]
             yield from every_option(command.get_command(context, name), f"{path} {name}")
 
 
-def test_help_of_an_option_is_no_riddle():
+def test_help_of_an_option_is_clear():
     """It names the thing or says what is done: "Words per shingle.", not "Of a shingle, in words."."""
     begun = re.compile(r"(?:Of|In|To|By|From|For|That|At) ")
     assert [(name, text) for name, text in every_option(cli, "neardup") if begun.match(text)] == []

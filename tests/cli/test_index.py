@@ -31,7 +31,7 @@ def files(tmp_path):
 
 
 @pytest.fixture
-def told(capsys):
+def answers(capsys):
     """Runs a command in this process, which spares the start of another, and gives its lines of JSON."""
 
     def tell(*arguments, code=0):
@@ -47,57 +47,57 @@ def told(capsys):
     return tell
 
 
-def test_a_whole_life(files, told):
+def test_a_whole_life(files, answers):
     index, documents = files / "i.nd", files / "d.jsonl"
-    [added] = told("add", index, documents)
+    [added] = answers("add", index, documents)
     assert (added["documents"], added["new"], added["duplicates"]) == (3, 2, 1)
-    seen = told("seen", index, documents)
+    seen = answers("seen", index, documents)
     assert [(line["id"], line["new"], line["duplicate_of"]) for line in seen] == [
         ("a", True, None),
         ("b", False, "a"),
         ("c", True, None),
     ]
-    [found] = told("search", index, files / "q.txt")
+    [found] = answers("search", index, files / "q.txt")
     assert [hit["id"] for hit in found["hits"]] == ["a", "b"]
-    assert len(told("search", index, files / "q.txt", "--first")[0]["hits"]) == 1
-    [stored] = told("get", index, "b")
+    assert len(answers("search", index, files / "q.txt", "--first")[0]["hits"]) == 1
+    [stored] = answers("get", index, "b")
     assert stored["meta"]["site"] == "two" and stored["keeper"] == "a"
-    assert [member["id"] for member in told("cluster", index, "b")[0]["members"]] == ["a", "b"]
-    assert told("stats", index)[0]["documents"] == 3
-    assert told("verify", index)[0]["sound"]
-    told("backup", index, files / "copy.nd")
+    assert [member["id"] for member in answers("cluster", index, "b")[0]["members"]] == ["a", "b"]
+    assert answers("stats", index)[0]["documents"] == 3
+    assert answers("verify", index)[0]["sound"]
+    answers("backup", index, files / "copy.nd")
     for name in ("e.jsonl", "e.parquet"):
-        assert told("export", index, files / name)[0]["documents"] == 3
-        assert told("import", files / f"{name}.nd", files / name)[0]["documents"] == 3
-    assert told("reindex", index, files / "sim.nd", "--method", "simhash")[0]["documents"] == 3
-    [again] = told(
+        assert answers("export", index, files / name)[0]["documents"] == 3
+        assert answers("import", files / f"{name}.nd", files / name)[0]["documents"] == 3
+    assert answers("reindex", index, files / "sim.nd", "--method", "simhash")[0]["documents"] == 3
+    [again] = answers(
         "reindex", index, files / "min.nd", "--method", "minhash", "--from", documents, "--store", "none"
     )
     assert again["documents"] == 3
-    assert told("recover", index, files / "saved.nd")[0] == {"documents": 3, "lost": 0}
-    told("key", index, files / "key")
-    assert told("remove", index, "a", "nobody")[0] == {"removed": 1}
-    assert told("cluster", index, "b")[0]["keeper"] == "b"
-    told("compact", index)
-    assert told("forget", index, "--expired")[0] == {"removed": 0}
-    assert told("forget", index, "--before", "2100-01-01")[0] == {"removed": 2}
+    assert answers("recover", index, files / "saved.nd")[0] == {"documents": 3, "lost": 0}
+    answers("key", index, files / "key")
+    assert answers("remove", index, "a", "nobody")[0] == {"removed": 1}
+    assert answers("cluster", index, "b")[0]["keeper"] == "b"
+    answers("compact", index)
+    assert answers("forget", index, "--expired")[0] == {"removed": 0}
+    assert answers("forget", index, "--before", "2100-01-01")[0] == {"removed": 2}
     text = run("index", "stats", str(index)).stdout.decode()
     assert "documents  0" in text
 
 
-def test_create_says_how(files, told):
-    told("create", files / "m.nd", "--method", "minhash", "--threshold", "0.7", "--store", "none")
-    assert told("add", files / "m.nd", files / "d.jsonl")[0]["duplicates"] == 1
+def test_create_says_how(files, answers):
+    answers("create", files / "m.nd", "--method", "minhash", "--threshold", "0.7", "--store", "none")
+    assert answers("add", files / "m.nd", files / "d.jsonl")[0]["duplicates"] == 1
     config = files / "c.toml"
     config.write_text('[fingerprint]\nkind = "simhash"\n[search]\nkind = "covering"\nradius = 3\n')
-    told("create", files / "s.nd", "--config", config)
-    [made] = told("create", files / "t.nd", "--method", "simhash", "--sample", files / "d.jsonl")
+    answers("create", files / "s.nd", "--config", config)
+    [made] = answers("create", files / "t.nd", "--method", "simhash", "--sample", files / "d.jsonl")
     assert "tf-idf(count," in made["scheme"]
-    told("seen", files / "t.nd", files / "d.jsonl")
-    assert told("search", files / "t.nd", files / "q.txt")[0]["hits"][0]["id"] == "a"
+    answers("seen", files / "t.nd", files / "d.jsonl")
+    assert answers("search", files / "t.nd", files / "q.txt")[0]["hits"][0]["id"] == "a"
 
 
-def test_mistakes_are_said_plainly(files, told):
+def test_mistakes_are_said_plainly(files, answers):
     for code, words, arguments in (
         (1, "no index here", ["search", files / "no.nd", files / "q.txt"]),
         (1, "no index here", ["remove", files / "no.nd", "a"]),
@@ -110,21 +110,21 @@ def test_mistakes_are_said_plainly(files, told):
         (1, "no document", ["cluster", files / "j.nd", "zz"]),
     ):
         if any(str(argument).endswith("j.nd") for argument in arguments) and not (files / "j.nd").exists():
-            told("create", files / "j.nd")
+            answers("create", files / "j.nd")
         result = run("index", *map(str, arguments))
         assert result.returncode == code, (arguments, result.stderr)
         assert words in result.stderr.decode(), (arguments, result.stderr)
 
 
-def test_damage_is_reported(files, told):
-    told("add", files / "i.nd", files / "d.jsonl")
-    told("compact", files / "i.nd")
+def test_damage_is_reported(files, answers):
+    answers("add", files / "i.nd", files / "d.jsonl")
+    answers("compact", files / "i.nd")
     for file in (files / "i.nd" / "cache").iterdir():
         file.write_bytes(b"junk")
-    [health] = told("verify", files / "i.nd", code=1)
+    [health] = answers("verify", files / "i.nd", code=1)
     assert not health["sound"]
-    told("compact", files / "i.nd")
-    assert told("verify", files / "i.nd")[0]["sound"]
+    answers("compact", files / "i.nd")
+    assert answers("verify", files / "i.nd")[0]["sound"]
     (files / "i.nd" / "index.sqlite").write_bytes(b"junk" * 10_000)
     result = run("index", "stats", str(files / "i.nd"))
     assert result.returncode == 1 and b"neardup index recover" in result.stderr
@@ -135,7 +135,7 @@ def page(text):
     return f"<html><body><nav><ul>{menu}</ul></nav><main><p>{text}</p></main><footer>Contact</footer></body></html>"
 
 
-def test_pages_count_by_their_content_in_a_column_too(files, told):
+def test_pages_count_by_their_content_in_a_column_too(files, answers):
     """As for a scan: a shared menu does not make two pages of one site similar; and a text beside them is read as a
     text."""
     other = " ".join(f"egg{i}" for i in range(40))
@@ -144,22 +144,22 @@ def test_pages_count_by_their_content_in_a_column_too(files, told):
     (files / "note.txt").write_text("1 < 2 <b> stays")
     (files / "ferry.html").write_text(page(FERRY))
     index = files / "i.nd"
-    told("add", index, files / "pages.jsonl", files / "ferry.html", files / "note.txt")
-    entries = {entry["id"]: entry["text"] for entry in told("get", index, "x", "note.txt")}
+    answers("add", index, files / "pages.jsonl", files / "ferry.html", files / "note.txt")
+    entries = {entry["id"]: entry["text"] for entry in answers("get", index, "x", "note.txt")}
     assert entries["x"].strip() == FERRY and entries["note.txt"] == "1 < 2 <b> stays"
-    [found] = told("search", index, files / "ferry.html")
+    [found] = answers("search", index, files / "ferry.html")
     assert {hit["id"]: hit["similarity"] for hit in found["hits"]} == {"x": 1, "ferry.html": 1}
-    [raw] = told("search", index, files / "ferry.html", "--html", "none")
+    [raw] = answers("search", index, files / "ferry.html", "--html", "none")
     assert raw["hits"] == []
 
 
-def test_what_is_replaced_or_cannot_be_read_is_told(files, told):
+def test_what_is_replaced_or_cannot_be_read_is_reported(files, answers):
     for name, text in (("one", FERRY), ("two", "Whisk the eggs with the sugar until pale and fold in")):
         (files / name).mkdir()
         (files / name / "n.txt").write_text(text)
     index = files / "i.nd"
-    assert told("add", index, files / "one")[0]["replaced"] == 0
-    assert told("add", index, files / "two")[0]["replaced"] == 1
+    assert answers("add", index, files / "one")[0]["replaced"] == 0
+    assert answers("add", index, files / "two")[0]["replaced"] == 1
     (files / "bad.jsonl").write_text('{"id": "z", "text": "a few words"}\nnot JSON\n')
     done = run("index", "seen", str(index), str(files / "bad.jsonl"), "--allow-rejects", "1")
     assert done.returncode == 0 and done.stdout.split() == [b"new", b"z"]
@@ -167,17 +167,17 @@ def test_what_is_replaced_or_cannot_be_read_is_told(files, told):
 
 
 @pytest.mark.parametrize("ttl", ["1e400", "nan", "-1", "1e18"])
-def test_a_time_to_live_that_is_none(files, told, ttl):
-    told("add", files / "i.nd", files / "d.jsonl", "--ttl", ttl, code=1)
+def test_a_time_to_live_that_is_none(files, answers, ttl):
+    answers("add", files / "i.nd", files / "d.jsonl", "--ttl", ttl, code=1)
     assert not (files / "i.nd").exists()
 
 
-def test_reindex_keeps_the_settings_also_from_files(files, told):
-    told("create", files / "i.nd", "--method", "minhash", "--threshold", "0.5", "--store", "none")
-    told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl")
-    [facts] = told("stats", files / "new.nd")
+def test_reindex_keeps_the_settings_also_from_files(files, answers):
+    answers("create", files / "i.nd", "--method", "minhash", "--threshold", "0.5", "--store", "none")
+    answers("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl")
+    [facts] = answers("stats", files / "new.nd")
     assert facts["scheme"].startswith("minhash") and facts["documents"] == 3
-    told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl", code=1)
+    answers("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl", code=1)
 
 
 @pytest.mark.parametrize(
@@ -219,32 +219,32 @@ def test_one_document_is_one_document(files, capsys):
         assert said in capsys.readouterr().out
 
 
-def test_what_fails_leaves_nothing_behind(files, told):
-    told("add", files / "i.nd", files / "d.jsonl")
-    told("export", files / "i.nd", files / "e.jsonl")
+def test_what_fails_leaves_nothing_behind(files, answers):
+    answers("add", files / "i.nd", files / "d.jsonl")
+    answers("export", files / "i.nd", files / "e.jsonl")
     lines = (files / "e.jsonl").read_text().splitlines()
     (files / "twice.jsonl").write_text("\n".join([*lines, lines[0]]))
     (files / "here").mkdir()
     before = sorted(files.rglob("*"))
     for target in ("new.nd", "a/b/new.nd", "here", "here/new.nd"):
-        told("import", files / target, files / "d.jsonl", "--key", files / "e.jsonl.key", code=1)
-        told("import", files / target, files / "twice.jsonl", "--key", files / "e.jsonl.key", code=1)
-        told("import", files / target, files / "none.jsonl", "--key", files / "e.jsonl.key", code=1)
-        told("create", files / target, "--method", "simhash", "--sample", files / "none.jsonl", code=1)
-        told("create", files / target, "--method", "simhash", code=1)
-        told("add", files / target, files / "none.jsonl", code=1)
-        told("recover", files / "none.nd", files / target, code=1)
+        answers("import", files / target, files / "d.jsonl", "--key", files / "e.jsonl.key", code=1)
+        answers("import", files / target, files / "twice.jsonl", "--key", files / "e.jsonl.key", code=1)
+        answers("import", files / target, files / "none.jsonl", "--key", files / "e.jsonl.key", code=1)
+        answers("create", files / target, "--method", "simhash", "--sample", files / "none.jsonl", code=1)
+        answers("create", files / target, "--method", "simhash", code=1)
+        answers("add", files / target, files / "none.jsonl", code=1)
+        answers("recover", files / "none.nd", files / target, code=1)
         assert sorted(files.rglob("*")) == before, target
-    told("import", files / "here", files / "e.jsonl")
-    assert told("verify", files / "here")[0]["documents"] == 3
+    answers("import", files / "here", files / "e.jsonl")
+    assert answers("verify", files / "here")[0]["documents"] == 3
 
 
-def test_ids_that_no_index_takes_stop_no_others(files, told, capsys):
+def test_ids_that_no_index_takes_stop_no_others(files, answers, capsys):
     odd = ["a\x1b[31mred", "x" * 9000, "\ud800", "../up", "last"]
     (files / "odd.jsonl").write_text(
         "".join(json.dumps({"id": id, "text": f"{FERRY} {id[:9]!r}"}) + "\n" for id in odd)
     )
-    [added] = told("add", files / "i.nd", files / "odd.jsonl", "--allow-rejects", "1")
+    [added] = answers("add", files / "i.nd", files / "odd.jsonl", "--allow-rejects", "1")
     assert added["documents"] == 3 and sum(added["rejected"].values()) == 2
     assert any("8,192 bytes" in reason for reason in added["rejected"])
     main(["index", "get", str(files / "i.nd"), odd[0]])
@@ -253,10 +253,10 @@ def test_ids_that_no_index_takes_stop_no_others(files, told, capsys):
     assert "red" in out and "\x1b" not in out
     for command in ("get", "remove", "cluster"):
         for id in ("\udcff", "", "x" * 9000):
-            told(command, files / "i.nd", id, code=1)
+            answers(command, files / "i.nd", id, code=1)
 
 
-def test_reasons_are_told_one_by_one_only_while_they_are_few():
+def test_reasons_are_printed_one_by_one_only_while_they_are_few():
     from neardup.cli.index_options import REASONS, accepted
 
     unread: dict[str, int] = {}

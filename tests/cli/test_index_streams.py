@@ -50,7 +50,7 @@ def test_an_unknown_ending_is_an_error_before_anything_is_remembered(tmp_path):
     )
 
 
-def test_csv_stays_csv(tmp_path):
+def test_csv_remains_csv(tmp_path):
     data = b"id;text\r\n1;'x;y'\r\n2;noch ein Text\r\n3;noch ein Text\r\n"
     arguments = ("index", "seen", str(tmp_path / "i"), "-", "--format", "csv", "--out", "-")
     assert run(*arguments, stdin=data).stdout.startswith(b"id;text\r\n")

@@ -94,7 +94,7 @@ WRITES = {
 }
 
 
-def test_every_command_that_reads_a_corpus_can_be_told_what_may_be_lost():
+def test_every_command_that_reads_a_corpus_has_a_limit_of_losses():
     found = {
         name
         for name, command in commands(cli)

@@ -84,7 +84,7 @@ def test_the_sample(tmp_path):
         ([], 2, "INPUTS"),
     ],
 )
-def test_mistakes_are_told_plainly(corpus, arguments, code, says):
+def test_mistakes_are_reported_plainly(corpus, arguments, code, says):
     result = run(
         "repeats",
         *[corpus if a == "IN" else a for a in arguments],

@@ -96,7 +96,7 @@ def test_apply_writes_everything_asked_for(scanned, tmp_path):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_mistakes_are_told_plainly_and_leave_nothing(scanned, tmp_path, arguments, code, says):
+def test_mistakes_are_reported_plainly_and_leave_nothing(scanned, tmp_path, arguments, code, says):
     (tmp_path / "empty").mkdir()
     places = {"FOUND": scanned[0], "TMP": str(tmp_path / "empty"), "OUT": str(tmp_path / "out")}
     for name, place in places.items():
@@ -138,7 +138,7 @@ def test_clusters_and_explain_agree(scanned):
     assert len(samples) == 3
 
 
-def test_explain_goes_by_the_measure_of_the_scan(tmp_path):
+def test_explain_uses_the_measure_of_the_scan(tmp_path):
     words = ROWS[0]["text"].split()
     rows = [
         {"id": "all", "text": " ".join(words)},

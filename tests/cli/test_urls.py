@@ -72,10 +72,10 @@ def test_groups_frontier_and_explain():
     frontier = run("urls", "--frontier", stdin=URLS)
     assert lines(frontier) == ["http://WWW.example.com/a?utm_source=x", "https://example.com/b", "not one"]
     assert b"4 URLs, 3 kept, 1 were there already" in frontier.stderr
-    told = lines(run("urls", "--explain", stdin=URLS))
-    assert told[0] == "http://WWW.example.com/a?utm_source=x"
-    assert [line.split()[0] for line in told[1:5]] == ["host-case", "scheme", "www", "tracking"]
-    assert told[-1] == "  is no URL and is not changed"
+    printed = lines(run("urls", "--explain", stdin=URLS))
+    assert printed[0] == "http://WWW.example.com/a?utm_source=x"
+    assert [line.split()[0] for line in printed[1:5]] == ["host-case", "scheme", "www", "tracking"]
+    assert printed[-1] == "  is no URL and is not changed"
 
 
 def test_json_of_each():
@@ -185,6 +185,6 @@ def test_mirrors_from_pairs_of_ids(tmp_path):
         (["mirrors", "nowhere.tsv"], 1, b"no such file"),
     ],
 )
-def test_mistakes_are_told_without_a_traceback(arguments, code, says):
+def test_mistakes_are_reported_without_a_traceback(arguments, code, says):
     done = run(*arguments)
     assert done.returncode == code and says in done.stderr

@@ -132,7 +132,7 @@ def test_rank_policies(lengths):
         assert rank_by(column, "last").tolist() == list(rows)[::-1]
 
 
-def test_mistakes_are_told():
+def test_mistakes_are_reported():
     pairs = pairs_of([(0, 1)], 2)
     with pytest.raises(DataError, match="outside"):
         nd.cluster(pairs, 1)

@@ -31,7 +31,7 @@ def test_another_title_is_kept_by_default() -> None:
     assert len(found.kept) + len(found.dropped) == len(found)
 
 
-def test_without_guards_it_goes() -> None:
+def test_without_guards_it_is_dropped() -> None:
     found = nd.dedup([page("Options"), page("Futures", "The end.")], protect=())
     assert found.kept.tolist() == [1]
     assert found.protected is None

@@ -82,7 +82,7 @@ def test_a_reference_is_never_dropped_even_if_it_ranks_last():
     assert found.clusters.keeper.tolist() == [0, 1, 1] and found.kept.tolist() == [True, True, False]
 
 
-def many_alike(sources, among):
+def many_similar(sources, among):
     """Two near texts in every source."""
     words = np.tile([0, 1], sources)
     source = np.repeat(np.arange(sources, dtype=np.int32), 2)
@@ -94,7 +94,7 @@ def test_two_texts_in_many_sources():
     """Beyond the spread not all pairs are spelled out; within a source they always are, and cost no square."""
     sources = 30_000
     assert sources**2 > module.SPREAD
-    assert np.flatnonzero(many_alike(sources, "within").kept).tolist() == list(range(0, 2 * sources, 2))
+    assert np.flatnonzero(many_similar(sources, "within").kept).tolist() == list(range(0, 2 * sources, 2))
     # Row 0 takes all of other sources; its own source's other text has nobody left.
-    assert np.flatnonzero(many_alike(sources, "across").kept).tolist() == [0, 1]
-    assert np.flatnonzero(many_alike(3, "across").kept).tolist() == [0, 1]
+    assert np.flatnonzero(many_similar(sources, "across").kept).tolist() == [0, 1]
+    assert np.flatnonzero(many_similar(3, "across").kept).tolist() == [0, 1]

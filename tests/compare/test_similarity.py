@@ -187,7 +187,7 @@ def test_equal_places(rows: list[list[int]], bits: int) -> None:
         assert low[i] == np.count_nonzero((column[a] & mask) == (column[b] & mask))
 
 
-def test_empty_documents_are_never_alike() -> None:
+def test_empty_documents_are_never_similar() -> None:
     features = reference.features_of([set(), set(), {1}])
     left, right = [0, 0, 0, 2], [0, 1, 2, 1]
     for measure in (similarity.jaccard, similarity.containment, similarity.cosine):

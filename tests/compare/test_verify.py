@@ -174,7 +174,7 @@ def test_threads_and_cpu_levels_give_the_same_bytes(cpu):
         assert one.similarity.tobytes() == two.similarity.tobytes()
 
 
-def test_mistakes_are_told():
+def test_mistakes_are_reported():
     features = nd.features.Features.of([[1], [2]])
     for wrong in (0, -1, 1.1, float("nan")):
         with pytest.raises(ConfigError, match="threshold"):

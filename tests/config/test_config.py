@@ -85,7 +85,7 @@ def test_part_of_a_config_is_enough(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("threshold = 0.7", "a.toml: there is no 'threshold'; there are: features, compare"),
         ('kind = "jaccard"', "there is no 'kind'"),
@@ -137,10 +137,10 @@ def test_part_of_a_config_is_enough(tmp_path):
     ],
     ids=lambda part: part[:40],
 )  # fmt: skip
-def test_what_is_wrong_is_told(tmp_path, text, told):
+def test_what_is_wrong_is_reported(tmp_path, text, message):
     with pytest.raises(ConfigError) as error:
         load(tmp_path, text)
-    assert told in str(error.value) and "a.toml" in str(error.value) and len(str(error.value)) < 1000
+    assert message in str(error.value) and "a.toml" in str(error.value) and len(str(error.value)) < 1000
 
 
 def test_not_utf8(tmp_path):

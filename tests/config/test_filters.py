@@ -52,7 +52,7 @@ def test_wrong_filters():
 
 
 @pytest.mark.parametrize("memory", [None, "20MB"])
-def test_filtered_documents_are_left_out_and_stand_for_nobody(memory):
+def test_filtered_documents_are_left_out_and_replace_no_other(memory):
     long = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
     texts = [long, "a b", "a b", long + " 1", "", long]
     config = nd.Config(filters=Filters(min_words=3))
@@ -74,7 +74,7 @@ def test_links_are_looked_for_in_the_page():
     assert result.filtered == 1 and result.kept.tolist() == [1]
 
 
-def test_a_language_nobody_tells_is_refused_before_it_leaves_everything_out():
+def test_a_language_that_cannot_be_detected_is_refused_before_it_leaves_everything_out():
     pytest.importorskip("resiliparse")
     with pytest.raises(nd.ConfigError, match="no language 'xx'"):
         check(Filters(languages=("en", "xx")), [ENGLISH])

@@ -92,7 +92,7 @@ def test_plagiarism_sees_a_borrowed_quarter():
     assert list(zip(result.pairs.left, result.pairs.right, strict=True)) == [(3, 7), (30, 31)]
 
 
-def test_source_tells_case_and_signs_apart():
+def test_source_distinguishes_case_and_signs():
     code = "for (int i = 0; i < n; ++i) { total += weights[i] * values[i]; } return total / n; " * 3
     same = nd.dedup([code, code.replace("    ", "\t")], nd.preset("source"))
     assert same.dropped

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.check_words import check, comments_of_code, prose_of_page, texts_of_module
+from tools.check_words import check, comments_of_code, names_of_module, prose_of_page, texts_of_module
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,10 +25,14 @@ MODULE = '''"""Tells nothing."""
 ANSWER = "it was told"
 
 
-def keep(stays):
+def keep(row):
     """What stays."""
-    return f"nothing goes {stays}"  # and goes
+    return f"nothing goes {row}"  # and goes
 '''
+NAMED = """class HeMet:
+    def what_stays(self, told, file):
+        return file.tell() + self.metric + "alike"[told]
+"""
 
 
 def words(found: list[str]) -> list[str]:
@@ -51,6 +55,16 @@ def test_docstrings_texts_and_comments_are_checked():
     ]
     assert sorted({number for number, _ in texts_of_module(MODULE)}) == [1, 3, 7, 8]
     assert sorted(words(check("tests/test_one.py", MODULE))) == ["Tells", "goes", "stays"]
+
+
+def test_names_are_checked():
+    assert sorted((line, word) for line, _, word in names_of_module(NAMED)) == [
+        (1, "met"),
+        (2, "stays"),
+        (2, "told"),
+        (3, "told"),
+    ]
+    assert len(check("tests/test_one.py", NAMED)) == 4
 
 
 def test_comments_of_other_languages_are_checked():

@@ -113,8 +113,8 @@ def test_the_command_asks_keeps_the_answers_and_continues(tmp_path):
     again = run(*options, stdin=b"y\n" * 40)
     scores = json.loads(again.stdout)["radii"]
     assert sum(score["judged"] for score in scores) == len(labels.read_text().splitlines()) > 2
-    told = run(*options[:-1], "--no-ask")
-    assert b"precision" in told.stdout
+    printed = run(*options[:-1], "--no-ask")
+    assert b"precision" in printed.stdout
     assert [score["precision"] for score in json.loads(run(*options, "--no-ask").stdout)["radii"]] == [
         score["precision"] for score in scores
     ]

@@ -77,7 +77,7 @@ def test_the_same_account_is_in_json_manifest_report_and_review_page(tmp_path):
         "filtered": {"too short": 1},
     }
     assert account["rows"] == {"read": 21, "documents": 20, "rejected": {"bad JSON": 1}, "passed_over": {}}
-    told = [
+    printed = [
         "2 files found: 1 read, 1 skipped",
         "  binary: 1 (b.bin)",
         "21 rows read: 20 documents, 1 rejected",
@@ -86,13 +86,13 @@ def test_the_same_account_is_in_json_manifest_report_and_review_page(tmp_path):
         "1 left out by filters",
         "  too short: 1",
     ]
-    assert list(summary.balance.lines()) == told
+    assert list(summary.balance.lines()) == printed
     said = summary.lines()
     at = said.index("Account")
-    assert said[at + 1 : at + 1 + len(told)] == [f"  {line}" for line in told]
-    assert figures_of(found, found.cut(), found.threshold, 0).account == told
+    assert said[at + 1 : at + 1 + len(printed)] == [f"  {line}" for line in printed]
+    assert figures_of(found, found.cut(), found.threshold, 0).account == printed
     report(found, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert all(line.strip() in page for line in told)
+    assert all(line.strip() in page for line in printed)
     plain = write_jsonl(tmp_path / "plain.jsonl", rows)
     assert list(summarize(scan(plain, tmp_path / "g")).balance.lines()) == [], "there is no more to say"

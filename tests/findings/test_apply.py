@@ -43,7 +43,7 @@ def test_kept_and_dropped_are_all(found, tmp_path):
     apply(found, dropped, write="dropped")
     cut = found.cut()
     everything = [row["id"] for row in ROWS]
-    assert ids(kept) == [name for name, stays in zip(everything, cut.kept, strict=True) if stays]
+    assert ids(kept) == [name for name, remains in zip(everything, cut.kept, strict=True) if remains]
     assert set(ids(kept)) | set(ids(dropped)) == set(everything) and not set(ids(kept)) & set(ids(dropped))
     assert len(ids(dropped)) == summarize(found).dropped > 40
     apply(found, tmp_path / "kept.ids")
@@ -79,7 +79,7 @@ def test_annotated_twice(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("threshold", [0.6, 0.7, 0.9, 1.0])
-def test_cut_anew_it_equals_another_scan(found, tmp_path, threshold):
+def test_with_another_threshold_it_equals_another_scan(found, tmp_path, threshold):
     apply(found, tmp_path / "kept.jsonl", threshold=threshold, allow_mass_removal=True)
     config = nd.Config(keep=found.config.keep, verify=nd.Jaccard(threshold, 0.6))
     fresh = scan(found.manifest["inputs"][0]["path"], tmp_path / "fresh", config)
@@ -118,8 +118,8 @@ def test_keep_policies(found):
         assert its <= mine
     two = found.cut(keep=nd.Keep(many=2, source="site"))
     sizes = np.bincount(two.clusters.labels, minlength=len(found))
-    stay = np.bincount(two.clusters.labels, weights=two.kept, minlength=len(found))
-    assert np.array_equal(stay, np.minimum(sizes, 2)) and labels.max()
+    kept_of_each = np.bincount(two.clusters.labels, weights=two.kept, minlength=len(found))
+    assert np.array_equal(kept_of_each, np.minimum(sizes, 2)) and labels.max()
     within = found.cut(keep=nd.Keep(among="within", source="site")).clusters
     assert (sites[within.keeper] == sites).all() and (~within.kept).any()
     across = found.cut(keep=nd.Keep(among="across", source="site")).clusters
@@ -213,7 +213,7 @@ def test_ids_that_were_made_are_the_same(tmp_path):
     assert names == found.ids(np.arange(len(found))) and names[0] == "a/x.jsonl:1"
 
 
-def test_a_file_whose_neighbours_tell_its_columns(tmp_path):
+def test_a_file_whose_neighbours_show_its_columns(tmp_path):
     (tmp_path / "in").mkdir()
     write_jsonl(tmp_path / "in" / "a.jsonl", ROWS[:20])
     write_jsonl(tmp_path / "in" / "schema.json", [{"fields": 1, "made": 2}])

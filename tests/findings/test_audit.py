@@ -23,7 +23,7 @@ def found(tmp_path: Path) -> Findings:
     return scan(tmp_path / "pages.jsonl", tmp_path / "findings")
 
 
-def test_an_audit_goes_on_where_it_stopped(found: Findings) -> None:
+def test_an_audit_continues_where_it_stopped(found: Findings) -> None:
     cut = found.cut()
     drawn = draw_removals(found, cut, 10, seed=3)
     assert len(drawn) == 10 and all(not cut.kept[row] and cut.kept[keeper] for row, keeper, _ in drawn)
@@ -46,7 +46,7 @@ def test_answers_for_other_findings_or_keepers_do_not_count(found: Findings) -> 
     assert audited(found, cut).share is None
 
 
-def test_a_damaged_file_is_told(found: Findings) -> None:
+def test_a_damaged_file_is_reported(found: Findings) -> None:
     (found.path / AUDIT).write_text('{"row": 1}\n', "utf-8")
     with pytest.raises(FormatError, match="line 1"):
         read_audit(found)

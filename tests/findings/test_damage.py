@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.budgets import budget
 from support.corpora import planted, read_jsonl, write_jsonl
-from support.reviewing import told
+from support.reviewing import run_cli
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError, FormatError, NeardupError
@@ -50,12 +50,12 @@ def answers(folder: Path, out: Path, pair: tuple[str, str]) -> object:
     """What apply, clusters and explain answer, and what is in the output then."""
     findings = Findings(folder)
     apply(findings, out, allow_mass_removal=True, overwrite=True)
-    listed = told("clusters", str(folder), "--json")
+    listed = run_cli("clusters", str(folder), "--json")
     assert listed[0] == 0
     return out.read_bytes(), listed[1], explain_pair(findings, *pair)
 
 
-def test_no_flipped_bit_of_the_list_of_rejected_rows_goes_unnoticed(tmp_path):
+def test_every_flipped_bit_of_the_list_of_rejected_rows_is_noticed(tmp_path):
     bad = [{"id": "a", "text": True}, {"id": "b", "text": ["one", 2]}]
     found = scan(write_jsonl(tmp_path / "in.jsonl", planted(9) + bad), tmp_path / "found", allow_rejects=1)
     listed, summary = found.path / "documents.rejects.jsonl", summarize(found)
@@ -65,7 +65,7 @@ def test_no_flipped_bit_of_the_list_of_rejected_rows_goes_unnoticed(tmp_path):
         listed.write_bytes(damaged)
         with pytest.raises(FormatError, match="rejects"):
             summarize(Findings(found.path))
-    code, _ = told("apply", str(found.path), "--out", str(tmp_path / "kept.jsonl"))
+    code, _ = run_cli("apply", str(found.path), "--out", str(tmp_path / "kept.jsonl"))
     assert code != 0 and not (tmp_path / "kept.jsonl").exists()
     listed.unlink()  # a person may take it away
     assert summarize(Findings(found.path)) == summary
@@ -85,7 +85,7 @@ def test_no_flipped_bit_of_a_manifest_changes_an_output(found, tmp_path, capsys)
         if number % 20:
             continue
         for command in (["apply", "--overwrite", "--out", str(out)], ["clusters"], ["explain", *pair, "-f"]):
-            assert told(*command, str(folder))[0] == 1
+            assert run_cli(*command, str(folder))[0] == 1
             assert "manifest.json: expected" in capsys.readouterr().err
         assert out.read_bytes() == good
     shutil.copy(found.path / "manifest.json", manifest)
@@ -105,7 +105,7 @@ def test_findings_of_an_older_version_open(old, tmp_path):
 def test_a_flipped_bit_of_an_older_manifest_writes_nothing_less(old, tmp_path):
     """Without a checksum not every flip is found, but none leaves documents out or ends in another error than ours."""
     manifest, out = old / "manifest.json", tmp_path / "kept.jsonl"
-    told_of = 0
+    reported = 0
     for damaged in flips(manifest.read_bytes(), budget(600, 100_000)):
         manifest.write_bytes(damaged)
         try:
@@ -117,8 +117,8 @@ def test_a_flipped_bit_of_an_older_manifest_writes_nothing_less(old, tmp_path):
             summarize(Findings(old)).to_json()
             explain_pair(Findings(old), "a", "a-near")
         except NeardupError:
-            told_of += 1
-    assert told_of > 200
+            reported += 1
+    assert reported > 200
 
 
 @pytest.mark.parametrize("name", ["documents.nd", "pairs.nd", "texts.nd"])
@@ -190,7 +190,7 @@ def test_checked_json_finds_every_flipped_bit(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../evil.jsonl", "a/../../evil.jsonl", "..", "a\0b.jsonl", "evil.jsonl\0"])
-def test_names_in_a_forged_manifest_stay_within_the_output_folder(found, tmp_path, name):
+def test_names_in_a_forged_manifest_remain_within_the_output_folder(found, tmp_path, name):
     """Anybody can write a manifest with a checksum that fits."""
     shutil.copytree(found.path, tmp_path / "found")
     path = tmp_path / "found" / "manifest.json"

@@ -144,7 +144,7 @@ def saying(draw, found: Findings) -> Said:
 
 @given(data=st.data())
 @settings(max_examples=budget(60))
-def test_nobody_goes_for_whom_somebody_spoke(found, data):
+def test_documents_that_a_person_kept_are_not_dropped(found, data):
     said = data.draw(saying(found))
     kept, keepers = said.cut.kept, said.cut.clusters.keeper
     assert (kept[: found.reference] == (found.filtered[: found.reference] == 0)).all()
@@ -163,7 +163,7 @@ def test_nobody_goes_for_whom_somebody_spoke(found, data):
         assert said.explained(row, int(keepers[row]))
 
 
-def test_rejected_copies_both_stay_when_another_policy_turns_them_round(tmp_path):
+def test_rejected_copies_are_both_kept_when_another_policy_turns_them_round(tmp_path):
     text = " ".join(WORDS[:30])
     rows = [{"id": "a", "text": text, "site": "x"}, {"id": "b", "text": text.upper(), "site": "x"}]
     found = scan(
@@ -175,7 +175,7 @@ def test_rejected_copies_both_stay_when_another_policy_turns_them_round(tmp_path
         assert decided_cut(found, keep=keep, decisions=said).kept.all(), keep
 
 
-def test_nothing_goes_for_what_a_filter_leaves_out(tmp_path):
+def test_nothing_is_dropped_for_what_a_filter_leaves_out(tmp_path):
     """Decisions outlive a scan with other settings: what was accepted may be filtered by the next one."""
     rows = [{"id": "short", "text": "ka lo mi"}, {"id": "long", "text": " ".join(WORDS[:30])}]
     config = nd.Config(filters=nd.Filters(min_words=5))

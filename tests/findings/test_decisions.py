@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.budgets import budget
 from support.command import run
 from support.corpora import planted, read_jsonl
-from support.reviewing import documents, scanned, told
+from support.reviewing import documents, run_cli, scanned
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError, FormatError
@@ -60,7 +60,7 @@ def test_a_log_is_read_as_it_was_written(found):
     assert [d.decision for d in read_decisions(found)] == ["reject"]
 
 
-def test_a_torn_line_is_nothing_and_goes(found):
+def test_a_torn_line_has_no_effect_and_is_removed(found):
     log = DecisionLog(found)
     a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
     log.add("reject", a, near)
@@ -108,7 +108,7 @@ def test_decisions_of_other_documents_are_refused(found, tmp_path):
     with pytest.raises(DataError, match="--no-decisions"):
         apply(other, tmp_path / "kept.jsonl")
     assert apply(other, tmp_path / "kept.jsonl", decisions=False).written == int(other.cut().kept.sum())
-    assert told("apply", str(other.path), "--out", str(tmp_path / "more.jsonl"))[0] == 1
+    assert run_cli("apply", str(other.path), "--out", str(tmp_path / "more.jsonl"))[0] == 1
     # The same documents scanned again with other settings keep theirs.
     again = nd.scan(
         str(tmp_path / "in.jsonl"),
@@ -145,7 +145,7 @@ def test_what_cannot_be_decided(found):
     assert not (found.path / DECISIONS).exists()
 
 
-def test_a_rejected_member_stays(found):
+def test_a_rejected_member_is_kept(found):
     before = kept(found)
     assert "b-far" not in before
     b, far = rows(found, "b", "b-far")
@@ -157,7 +157,7 @@ def test_a_rejected_member_stays(found):
     assert kept(found) == before | {"b-far", "b-same"}
 
 
-def test_a_chosen_keeper_stays_and_the_other_goes_for_it(found):
+def test_a_chosen_keeper_is_kept_and_the_other_is_dropped_for_it(found):
     a, near = rows(found, "a", "a-near")
     assert "a" in kept(found)
     DecisionLog(found).add("keep", near, a, 0.9)
@@ -181,7 +181,7 @@ def test_an_accepted_pair_is_one_at_every_threshold(found):
     assert 0.01 in decided_cut(found).clusters.similarity
 
 
-def test_told_to_stay_but_accepted_elsewhere(found):
+def test_kept_by_one_decision_but_accepted_elsewhere(found):
     b, near, far = rows(found, "b", "b-near", "b-far")
     log = DecisionLog(found)
     log.add("reject", b, far, 0.8)
@@ -243,7 +243,7 @@ def test_apply_does_what_was_decided(found, tmp_path):
     plain, decided = tmp_path / "plain.jsonl", tmp_path / "decided.jsonl"
     log.add("keep", near, a, 0.9)
     log.add("reject", b, far, 0.8)
-    code, said = told("apply", str(found.path), "--out", str(decided), "--json")
+    code, said = run_cli("apply", str(found.path), "--out", str(decided), "--json")
     answer = json.loads(said)
     assert answer["decisions"] == 2 and code == 0
     ids = {row["id"] for row in read_jsonl(decided)}
@@ -251,12 +251,12 @@ def test_apply_does_what_was_decided(found, tmp_path):
     assert len(ids) == summarize(found, decisions=read_decisions(found)).kept == answer["written"]
     shown = run("apply", str(found.path), "--out", str(tmp_path / "shown.jsonl"))
     assert b"applied with 2 decisions of a review" in shown.stdout
-    told("apply", str(found.path), "--out", str(plain), "--no-decisions")
+    run_cli("apply", str(found.path), "--out", str(plain), "--no-decisions")
     ids = {row["id"] for row in read_jsonl(plain)}
     assert "a" in ids and "a-near" not in ids and "b-far" not in ids
-    assert json.loads(told("clusters", str(found.path), "--json")[1])["decisions"] == 2
-    assert json.loads(told("clusters", str(found.path), "--json", "--no-decisions")[1])["decisions"] == 0
-    explained = told("explain", "-f", str(found.path), "a", "a-near")[1]
+    assert json.loads(run_cli("clusters", str(found.path), "--json")[1])["decisions"] == 2
+    assert json.loads(run_cli("clusters", str(found.path), "--json", "--no-decisions")[1])["decisions"] == 0
+    explained = run_cli("explain", "-f", str(found.path), "a", "a-near")[1]
     assert "a is dropped" in explained and "a-near is kept" in explained
 
 
@@ -272,17 +272,17 @@ def test_decisions_are_labels(found, tmp_path):
     wanted = [("a", "a-near", 1.0), ("b", "b-far", 0.0)]
     assert read_labels(found.path) == read_labels(found.path / DECISIONS) == wanted
     out = tmp_path / "export.jsonl"
-    code, said = told("review", str(found.path), "--export", str(out))
+    code, said = run_cli("review", str(found.path), "--export", str(out))
     assert code == 0 and "3 decisions" in said
     assert read_labels(out) == wanted
     assert run("review", str(found.path), "--export", "-").stdout == out.read_bytes()
     corpus = found.manifest["inputs"][0]["path"]
-    code, said = told("calibrate", corpus, "--labels", str(found.path), "--json")
+    code, said = run_cli("calibrate", corpus, "--labels", str(found.path), "--json")
     assert code == 0 and json.loads(said)["labels"] == 2
-    assert told("calibrate", corpus, "--labels", str(found.path), "--label")[0] == 2
+    assert run_cli("calibrate", corpus, "--labels", str(found.path), "--label")[0] == 2
 
 
-def test_a_log_that_was_replaced_is_read_anew(found):
+def test_a_log_that_was_replaced_is_read_again(found):
     """Moved away, rewritten by an editor, or put back: what is in the file counts, and none of it is cut off."""
     a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
     log, path = DecisionLog(found), found.path / DECISIONS
@@ -330,7 +330,7 @@ def test_decisions_of_other_documents_are_named_to_a_reviewer(found, tmp_path):
     (other.path / DECISIONS).rename(tmp_path / "away.jsonl")
     for command in ("apply", "dedup", "clusters", "explain", "report"):
         wanted = "--help-all" if command == "dedup" else "--help"
-        assert "--no-decisions" in told(command, wanted)[1]
+        assert "--no-decisions" in run_cli(command, wanted)[1]
         assert command in shown.stderr.decode()
 
 
@@ -338,7 +338,7 @@ def test_pairs_are_written_as_decided(found, tmp_path):
     log, out = DecisionLog(found), tmp_path / "pairs.jsonl"
 
     def written(*options: str) -> set[frozenset[str]]:
-        assert told("apply", str(found.path), "--pairs", str(out), "--overwrite", *options)[0] == 0
+        assert run_cli("apply", str(found.path), "--pairs", str(out), "--overwrite", *options)[0] == 0
         return {frozenset((pair["left"], pair["right"])) for pair in read_jsonl(out)}
 
     before = written()
@@ -350,18 +350,20 @@ def test_pairs_are_written_as_decided(found, tmp_path):
     assert written() == (before - {near, same}) | {alone}
     assert written("--no-decisions") == before
     assert same not in written("--implied") and same in written("--implied", "--no-decisions")
-    assert told("clusters", str(found.path), "--pairs", str(out), "--overwrite")[0] == 0
+    assert run_cli("clusters", str(found.path), "--pairs", str(out), "--overwrite")[0] == 0
     assert len(read_jsonl(out)) == len(before) - 1
 
 
-def test_who_was_told_to_stay_is_in_no_cluster_of_others(found, tmp_path):
+def test_a_document_kept_by_decision_is_in_no_cluster_of_others(found, tmp_path):
     b, same = rows(found, "b", "b-same")
     DecisionLog(found).add("reject", b, same, 1.0)
     apply(found, tmp_path / "notes.jsonl", write="annotated")
     note = {row["id"]: row for row in read_jsonl(tmp_path / "notes.jsonl")}["b-same"]
     assert note["neardup_keep"] and note["neardup_cluster"] == note["neardup_keeper"] == "b-same"
     assert note["neardup_similarity"] == 1
-    assert "b-same is kept: a person decided this" in told("explain", "-f", str(found.path), "b", "b-same")[1]
+    assert (
+        "b-same is kept: a person decided this" in run_cli("explain", "-f", str(found.path), "b", "b-same")[1]
+    )
     # The others keep together, under the name of one of them.
     cut = decided_cut(found)
     near, far = rows(found, "b-near", "b-far")
@@ -385,7 +387,7 @@ def test_one_document_chosen_over_several(found):
     assert [d.sequence for d in read_decisions(found)] == [4] and not decided_cut(found, 1.0).kept[far]
 
 
-def test_who_was_chosen_stays_when_the_other_is_chosen_over_a_third(found):
+def test_a_chosen_document_is_kept_when_the_other_is_chosen_over_a_third(found):
     b, near, far = rows(found, "b", "b-near", "b-far")
     log = DecisionLog(found)
     log.add("keep", near, b, 0.9)
@@ -402,13 +404,13 @@ def test_dedup_does_what_was_decided(tmp_path):
     found = scanned(tmp_path)
     corpus, out = str(tmp_path / "in.jsonl"), tmp_path / "kept.jsonl"
     arguments = ("dedup", corpus, "--out", str(out), "--json")
-    assert told(*arguments)[0] == 0
+    assert run_cli(*arguments)[0] == 0
     before = {row["id"] for row in read_jsonl(out)}
     of_dedup = Findings(f"{out}.findings")
     DecisionLog(of_dedup).add("reject", *rows(of_dedup, "b", "b-same"), 1.0)
-    code, said = told(*arguments, "--overwrite")
+    code, said = run_cli(*arguments, "--overwrite")
     assert code == 0 and json.loads(said)["decisions"] == 1
     assert {row["id"] for row in read_jsonl(out)} == before | {"b-same"}
-    assert told(*arguments, "--overwrite", "--no-decisions")[0] == 0
+    assert run_cli(*arguments, "--overwrite", "--no-decisions")[0] == 0
     assert {row["id"] for row in read_jsonl(out)} == before
     assert len(found) == len(of_dedup)

@@ -93,7 +93,7 @@ def test_a_chain_was_never_compared(tmp_path) -> None:
     assert removals.lane_counts["chain"] == 1 and np.isnan(removals.similarity).sum() == 1
 
 
-def test_texts_are_told_apart_within_the_same_words(tmp_path) -> None:
+def test_texts_are_distinguished_within_the_same_words(tmp_path) -> None:
     text = ferry(1)
     variants = [text, text.upper(), text, text.upper(), text.title()]
     found = scanned(tmp_path, [{"id": str(at), "text": t, "site": "s"} for at, t in enumerate(variants)])

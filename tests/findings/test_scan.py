@@ -118,7 +118,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(corpus, plain, tmp_pat
 
 
 @pytest.mark.process
-def test_interrupted_it_says_so_and_goes_on_later(tmp_path):
+def test_interrupted_it_says_so_and_continues_later(tmp_path):
     rows = planted(6000)
     path = write_jsonl(tmp_path / "in.jsonl", rows)
     out = tmp_path / "found"
@@ -244,15 +244,15 @@ def test_the_manifest_says_enough_to_repeat_it(corpus, plain, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"format": 1}', '{"format": 9}', "\x00", "[" * 100_000])
-def test_a_damaged_manifest_is_told(plain, tmp_path, damage):
+def test_a_damaged_manifest_is_reported(plain, tmp_path, damage):
     (tmp_path / "manifest.json").write_text(damage)
     with pytest.raises(FormatError):
         Findings(tmp_path)
 
 
-def test_damaged_columns_are_told_or_do_not_matter(corpus, tmp_path):
+def test_damaged_columns_are_reported_or_do_not_matter(corpus, tmp_path):
     """A flipped bit is found, unless it is in unused bytes: then the answer is the same."""
-    whole, told = summarize(scan(corpus, tmp_path / "found")).to_json(), 0
+    whole, printed = summarize(scan(corpus, tmp_path / "found")).to_json(), 0
     for name in ("documents.nd", "pairs.nd", "texts.nd"):
         path = tmp_path / "found" / name
         data = bytearray(path.read_bytes())
@@ -262,13 +262,13 @@ def test_damaged_columns_are_told_or_do_not_matter(corpus, tmp_path):
             try:
                 assert summarize(Findings(tmp_path / "found")).to_json() == whole
             except FormatError:
-                told += 1
+                printed += 1
             data[place] ^= 0x40
         path.write_bytes(data[: len(data) // 2])
         with pytest.raises(FormatError):
             summarize(Findings(tmp_path / "found"))
         path.write_bytes(data)
-    assert told > 12
+    assert printed > 12
 
 
 def test_numbers_add_up(corpus, tmp_path):

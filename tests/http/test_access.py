@@ -19,8 +19,8 @@ def sent(server: Service, head: str, body: str = "") -> tuple[int, bytes]:
         data = b""
         while part := connection.recv(65536):
             data += part
-    told, _, rest = data.partition(b"\r\n\r\n")
-    return int(told.split()[1]), rest
+    response, _, rest = data.partition(b"\r\n\r\n")
+    return int(response.split()[1]), rest
 
 
 BODY = '{"id": "twice", "text": "a page"}'
@@ -117,9 +117,9 @@ def test_also_where_no_token_is_asked_for(texts, path):
 @pytest.mark.parametrize("path", [*PAGES, "/v1/stats", "/v1/live", "/metrics"])
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_other_sites_get_nothing(http, path, site):
-    told = http.get(path, headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"})
-    assert told.status_code == 403 and "other sites" in told.json()["reason"]
-    assert told.headers["cross-origin-resource-policy"] == "same-origin"
+    response = http.get(path, headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"})
+    assert response.status_code == 403 and "other sites" in response.json()["reason"]
+    assert response.headers["cross-origin-resource-policy"] == "same-origin"
     assert http.get(path, headers={"sec-fetch-site": "same-origin"}).status_code == 200
     assert http.get(path, headers={"sec-fetch-site": "none"}).status_code == 200
 
@@ -151,9 +151,12 @@ def test_no_answer_can_be_embedded_by_others(http, path):
     ],
 )
 def test_a_method_that_is_not_served(http, method, path, allowed):
-    told = http.request(method, path)
-    assert told.status_code == 405 and told.headers["allow"] == allowed
-    assert allowed in told.json()["reason"] and told.json()["request_id"] == told.headers["x-request-id"]
+    response = http.request(method, path)
+    assert response.status_code == 405 and response.headers["allow"] == allowed
+    assert (
+        allowed in response.json()["reason"]
+        and response.json()["request_id"] == response.headers["x-request-id"]
+    )
 
 
 def test_pages_under_another_name_are_not_served(http):
@@ -161,5 +164,5 @@ def test_pages_under_another_name_are_not_served(http):
 
 
 def test_head_has_no_body(texts):
-    told = httpx.head(f"{texts.url}/v1/stats", trust_env=False)
-    assert told.status_code == 405 and told.headers["allow"] == "GET" and told.content == b""
+    response = httpx.head(f"{texts.url}/v1/stats", trust_env=False)
+    assert response.status_code == 405 and response.headers["allow"] == "GET" and response.content == b""

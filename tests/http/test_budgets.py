@@ -41,10 +41,10 @@ def test_stored_texts_are_not_loaded_beyond_the_budget(tmp_path):
     ):
         http.post("/v1/collapse", json={"results": [{"id": "a", "text": "ferry"}]})
         before = peak(server)
-        told = http.post("/v1/collapse", json={"results": [{"id": f"{n}"} for n in range(MANY)]})
-        assert told.status_code == 413
+        replies = http.post("/v1/collapse", json={"results": [{"id": f"{n}"} for n in range(MANY)]})
+        assert replies.status_code == 413
         assert peak(server) - before < 2 * LARGE  # not one of them was unpacked whole
-        assert "send fewer results" in told.json()["reason"]
+        assert "send fewer results" in replies.json()["reason"]
         assert http.post("/v1/collapse", json={"results": [{"id": "0", "text": "x"}]}).status_code == 200
 
 
@@ -123,8 +123,8 @@ def test_clients_that_still_wait_at_the_end_are_refused(tmp_path):
             assert time.monotonic() < deadline, "the requests are in work by now"
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=45) == 0
-        told = [connection.recv(12) for connection in connections]
-    assert set(told) <= {b"HTTP/1.1 200", b"HTTP/1.1 503", b""} and told.count(b"HTTP/1.1 503") >= 10
+        replies = [connection.recv(12) for connection in connections]
+    assert set(replies) <= {b"HTTP/1.1 200", b"HTTP/1.1 503", b""} and replies.count(b"HTTP/1.1 503") >= 10
 
 
 def test_a_deadline_waits_for_no_thread():

@@ -21,20 +21,20 @@ def test_full_and_free_again(small_disk):
             return {"id": f"page-{number}", "text": os.urandom(2000).hex()}
 
         while True:
-            told = http.post("/v1/seen", json=page(number))
-            if told.status_code != 200:
+            answer = http.post("/v1/seen", json=page(number))
+            if answer.status_code != 200:
                 break
             taken.append(number)
             number += 1
             assert number < 10_000
         assert len(taken) > 50
-        assert told.status_code == 507 and "full" in told.json()["reason"] and told.json()["request_id"]
-        assert str(small_disk) not in told.text
+        assert answer.status_code == 507 and "full" in answer.json()["reason"] and answer.json()["request_id"]
+        assert str(small_disk) not in answer.text
         lines = "\n".join(
             httpx.Request("POST", "/", json=page(n)).content.decode() for n in range(10**6, 10**6 + 300)
         )
-        told = http.post("/v1/documents", content=lines, headers={"content-type": "application/x-ndjson"})
-        assert told.status_code == 507 and "full" in told.json()["reason"]
+        answer = http.post("/v1/documents", content=lines, headers={"content-type": "application/x-ndjson"})
+        assert answer.status_code == 507 and "full" in answer.json()["reason"]
         # What was acknowledged is there, the refused one is not, and queries are answered.
         for n in taken:
             assert http.get(f"/v1/documents/page-{n}").json()["id"] == f"page-{n}"

@@ -41,11 +41,11 @@ def answer_of(connection: socket.socket) -> tuple[int, dict]:
 
 def asked(server: Service, status: int) -> None:
     """Ask until this is the answer; a busy machine may take a while to get there."""
-    deadline, told = time.monotonic() + 60, 0
-    while told != status:
-        assert time.monotonic() < deadline, told
+    deadline, response = time.monotonic() + 60, 0
+    while response != status:
+        assert time.monotonic() < deadline, response
         sent = {"id": "s", "text": "a"}
-        told = httpx.post(f"{server.url}/v1/seen", json=sent, trust_env=False, timeout=60).status_code
+        response = httpx.post(f"{server.url}/v1/seen", json=sent, trust_env=False, timeout=60).status_code
 
 
 def test_half_open_connections_hold_up_nobody(small):
@@ -57,10 +57,10 @@ def test_half_open_connections_hold_up_nobody(small):
             elif number % 3 == 2:
                 connection.sendall(b"GET / HTTP/1.1\r\n")
         with HealthWatch(small) as watch:
-            told = httpx.post(
+            response = httpx.post(
                 f"{small.url}/v1/seen", json={"id": "h", "text": "still here"}, trust_env=False, timeout=60
             )
-            assert told.status_code == 200
+            assert response.status_code == 200
         watch.check()
     finally:
         for connection in held:
@@ -108,9 +108,9 @@ def test_wide_and_heavy_json_holds_up_nobody(texts):
         for route, bodies in heavy.items():
             kind = "application/x-ndjson" if route == "/v1/documents" else "application/json"
             for body in bodies:
-                told = http.post(route, content=body, headers={"content-type": kind})
-                assert told.status_code in (200, 413, 422), told.text
-                said = told.json()
+                response = http.post(route, content=body, headers={"content-type": kind})
+                assert response.status_code in (200, 413, 422), response.text
+                said = response.json()
                 assert said.get("reason") or (said["documents"] == 0 and said["rejects"])
     watch.check()
 
@@ -151,8 +151,8 @@ def test_gzip_bombs(small):
         httpx.Client(base_url=small.url, trust_env=False, timeout=60) as http,
     ):
         for route in ("/v1/seen", "/v1/documents", "/v1/search"):
-            told = http.post(route, content=bomb, headers={"content-encoding": "gzip"})
-            assert told.status_code == 413 and "unpacked" in told.json()["reason"]
+            response = http.post(route, content=bomb, headers={"content-encoding": "gzip"})
+            assert response.status_code == 413 and "unpacked" in response.json()["reason"]
         assert http.post("/v1/seen", content=twice, headers={"content-encoding": "gzip"}).status_code == 422
         assert http.post("/v1/seen", content=b"no", headers={"content-encoding": "gzip"}).status_code == 422
         cut = gzip.compress(b'{"id": "g", "text": "packed"}')
@@ -161,8 +161,10 @@ def test_gzip_bombs(small):
         )
         assert http.post("/v1/seen", content=cut, headers={"content-encoding": "gzip"}).status_code == 200
         for other in ("br", "deflate", "gzip, gzip", "zstd"):
-            told = http.post("/v1/seen", content=zlib.compress(b"{}"), headers={"content-encoding": other})
-            assert told.status_code == 415 and told.json()["reason"]
+            response = http.post(
+                "/v1/seen", content=zlib.compress(b"{}"), headers={"content-encoding": other}
+            )
+            assert response.status_code == 415 and response.json()["reason"]
     watch.check()
 
 
@@ -178,8 +180,8 @@ def test_deep_json(small):
     ):
         for body in deep:
             for route in ("/v1/seen", "/v1/search", "/v1/documents", "/v1/collapse", "/v1/compare"):
-                told = http.post(route, content=body)
-                assert told.status_code == 422 and told.json()["reason"], (route, body[:40])
+                response = http.post(route, content=body)
+                assert response.status_code == 422 and response.json()["reason"], (route, body[:40])
             lines = http.post("/v1/documents", content=body, headers={"content-type": "application/x-ndjson"})
             assert lines.status_code == 200 and lines.json()["rejected"] == 1
     watch.check()
@@ -228,8 +230,8 @@ def test_token(tmp_path):
         for given in (None, "Bearer", f"Bearer {token}x", f"bearer {token}", f"Basic {token}", "Bearer \xff"):
             headers = {} if given is None else {"authorization": given.encode("latin-1")}
             for route in ("/v1/stats", "/metrics", "/v1/openapi.json", "/v1/nothing"):
-                told = http.get(route, headers=headers)
-                assert told.status_code == 401 and told.headers["www-authenticate"] == "Bearer"
+                response = http.get(route, headers=headers)
+                assert response.status_code == 401 and response.headers["www-authenticate"] == "Bearer"
             assert http.post("/v1/seen", json={"id": "a", "text": "b"}, headers=headers).status_code == 401
         assert http.get("/v1/health").status_code == 200 and http.get("/v1/ready").status_code == 200
         good = {"authorization": f"Bearer {token}"}

@@ -57,9 +57,9 @@ def asked(server, token: str, method: str, path: str, **sent) -> httpx.Response:
 
 def test_each_index_has_its_own_documents_and_its_own_owners(several):
     for name in ("pages", "news"):
-        told = asked(several, CRAWLER, "POST", f"/v1/indexes/{name}/seen", json={"id": name, "text": FERRY})
-        assert told.status_code == (200 if name == "pages" else 403), told.text
-    assert "only reads" in told.json()["reason"]
+        answer = asked(several, CRAWLER, "POST", f"/v1/indexes/{name}/seen", json={"id": name, "text": FERRY})
+        assert answer.status_code == (200 if name == "pages" else 403), answer.text
+    assert "only reads" in answer.json()["reason"]
     found = [
         asked(several, CRAWLER, "POST", f"/v1/indexes/{name}/search", json={"text": FERRY}).json()["hits"]
         for name in ("pages", "news")
@@ -71,10 +71,10 @@ def test_each_index_has_its_own_documents_and_its_own_owners(several):
 
 def test_an_index_that_a_token_may_not_read_is_not_there(several):
     for path in ("/v1/stats", "/v1/indexes/pages/stats", "/v1/indexes/never/stats"):
-        told = asked(several, SEARCH, "GET", path)
-        assert (told.status_code, told.json()["reason"]) == (404, "there is nothing at this path")
-    told = asked(several, SEARCH, "POST", "/v1/indexes/pages/seen", json={"id": "x", "text": NETS})
-    assert told.status_code == 404
+        answer = asked(several, SEARCH, "GET", path)
+        assert (answer.status_code, answer.json()["reason"]) == (404, "there is nothing at this path")
+    answer = asked(several, SEARCH, "POST", "/v1/indexes/pages/seen", json={"id": "x", "text": NETS})
+    assert answer.status_code == 404
     assert asked(several, SEARCH, "GET", "/v1/indexes/news/stats").status_code == 200
     for token in (CRAWLER[:-1], "not-one-of-the-tokens"):
         for path in ("/v1/indexes/news/stats", "/v1/indexes/never/stats", "/v1/indexes"):
@@ -83,9 +83,9 @@ def test_an_index_that_a_token_may_not_read_is_not_there(several):
 
 def test_what_is_listed_and_described_is_what_a_token_may_read(several):
     def listed(token: str) -> dict[str, tuple[str, bool]]:
-        told = asked(several, token, "GET", "/v1/indexes").json()["indexes"]
-        assert all(one["state"] == "ready" for one in told)
-        return {one["name"]: (one["path"], one["writes"]) for one in told}
+        answer = asked(several, token, "GET", "/v1/indexes").json()["indexes"]
+        assert all(one["state"] == "ready" for one in answer)
+        return {one["name"]: (one["path"], one["writes"]) for one in answer}
 
     pages, news = ("/v1/indexes/pages", True), ("/v1/indexes/news", False)
     assert listed(CRAWLER) == {"pages": pages, "news": news}
@@ -99,13 +99,13 @@ def test_what_is_listed_and_described_is_what_a_token_may_read(several):
     assert not any("pages" in path or path == "/v1/seen" for path in described[SEARCH])
     assert {"/v1/seen", "/v1/indexes/pages/seen", "/v1/indexes/news/documents/{id}"} <= described[BOARD]
     for path in described[BOARD]:
-        told = asked(several, BOARD, "PATCH", path.replace("{id}", "x"))
-        assert told.status_code == 405, path
+        answer = asked(several, BOARD, "PATCH", path.replace("{id}", "x"))
+        assert answer.status_code == 405, path
 
 
 def test_numbers_are_of_each_index_and_for_those_who_may_read_it(several):
-    told = asked(several, CRAWLER, "POST", "/v1/indexes/pages/seen", json={"id": "n", "text": NETS})
-    assert told.status_code == 200
+    answer = asked(several, CRAWLER, "POST", "/v1/indexes/pages/seen", json={"id": "n", "text": NETS})
+    assert answer.status_code == 200
     live = asked(several, CRAWLER, "GET", "/v1/indexes/pages/live").json()
     assert live["state"] == "ready" and live["new"] >= 1
     assert "/v1/seen" in {route["route"] for route in live["routes"]}
@@ -144,8 +144,8 @@ def test_without_an_index_without_a_name(tmp_path):
     with served(None, f"--index=pages={tmp_path / 'pages.nd'}") as server:
         assert asked(server, "none", "GET", "/v1/ready").status_code == 200
         assert asked(server, "none", "POST", "/v1/seen", json={"id": "a", "text": FERRY}).status_code == 404
-        told = asked(server, "none", "POST", "/v1/indexes/pages/seen", json={"id": "a", "text": FERRY})
-        assert told.json()["new"]
+        answer = asked(server, "none", "POST", "/v1/indexes/pages/seen", json={"id": "a", "text": FERRY})
+        assert answer.json()["new"]
         assert asked(server, "none", "GET", "/").status_code == 200
         assert server.stop() == 0
     logged = [json.loads(line) for line in server.logs]
@@ -154,8 +154,8 @@ def test_without_an_index_without_a_name(tmp_path):
 
 def test_one_index_that_cannot_be_opened_ends_the_service(tmp_path):
     (tmp_path / "file").write_text("no index")
-    told = run("serve", "--port=0", f"--index=a={tmp_path / 'a.nd'}", f"--index=b={tmp_path / 'file'}")
-    assert told.returncode == 1 and b"Traceback" not in told.stderr
+    answer = run("serve", "--port=0", f"--index=a={tmp_path / 'a.nd'}", f"--index=b={tmp_path / 'file'}")
+    assert answer.returncode == 1 and b"Traceback" not in answer.stderr
     assert run("index", "verify", str(tmp_path / "a.nd")).returncode == 0
 
 
@@ -192,5 +192,5 @@ def test_names_and_files_that_are_refused(tmp_path):
 
 @pytest.mark.parametrize("given", [(), ("--index=pages",), ("--index=a=x", "--index=a=y"), ("--index=A=x",)])
 def test_commands_that_are_refused(given):
-    told = run("serve", *given)
-    assert told.returncode == 1 and b"Traceback" not in told.stderr and b"index" in told.stderr.lower()
+    answer = run("serve", *given)
+    assert answer.returncode == 1 and b"Traceback" not in answer.stderr and b"index" in answer.stderr.lower()

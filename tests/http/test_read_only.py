@@ -27,9 +27,9 @@ CHANGES = (
 
 
 def hits(http: httpx.Client, text: str, headers: dict | None = None) -> list[str]:
-    told = http.post("/v1/search", json={"text": text}, headers=headers)
-    assert told.status_code == 200, told.text
-    return [hit["id"] for hit in told.json()["hits"]]
+    answer = http.post("/v1/search", json={"text": text}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return [hit["id"] for hit in answer.json()["hits"]]
 
 
 def test_beside_the_writer(tmp_path):
@@ -42,8 +42,8 @@ def test_beside_the_writer(tmp_path):
             assert hits(http, FERRY) == ["a"]
             assert http.get("/v1/ready").status_code == 200
             for method, path, sent in CHANGES:
-                told = http.request(method, path, **sent)
-                assert told.status_code == 403 and "only reads" in told.json()["reason"]
+                answer = http.request(method, path, **sent)
+                assert answer.status_code == 403 and "only reads" in answer.json()["reason"]
             index.seen(NETS, id="b")
             index.remove("a")
             deadline = time.monotonic() + 120
@@ -57,14 +57,14 @@ def test_beside_the_writer(tmp_path):
 
 
 def test_an_index_that_is_not_there_is_not_made(tmp_path):
-    told = run("serve", str(tmp_path / "none.nd"), "--read-only", "--port", "0")
-    assert told.returncode and b"none.nd: there is no index" in told.stderr
+    answer = run("serve", str(tmp_path / "none.nd"), "--read-only", "--port", "0")
+    assert answer.returncode and b"none.nd: there is no index" in answer.stderr
     assert not (tmp_path / "none.nd").exists()
 
 
 def test_a_time_to_live_is_for_writers(tmp_path):
-    told = run("serve", str(tmp_path / "index.nd"), "--read-only", "--ttl", "5")
-    assert told.returncode and b"--ttl" in told.stderr
+    answer = run("serve", str(tmp_path / "index.nd"), "--read-only", "--ttl", "5")
+    assert answer.returncode and b"--ttl" in answer.stderr
 
 
 def tokens(folder: Path) -> tuple[str, str, list[str]]:
@@ -91,8 +91,8 @@ def test_a_token_that_only_reads(tmp_path):
             assert http.get(path).status_code == 401
         for method, path, sent in CHANGES:
             headers = {**sent.get("headers", {}), **reads}
-            told = http.request(method, path, **{**sent, "headers": headers})
-            assert told.status_code == 403 and "this token only reads" in told.json()["reason"]
+            answer = http.request(method, path, **{**sent, "headers": headers})
+            assert answer.status_code == 403 and "this token only reads" in answer.json()["reason"]
         assert http.get("/v1/stats", headers=writes).json()["documents"] == 1
     assert not any(token in line for token in (writer, reader) for line in server.logs)
 

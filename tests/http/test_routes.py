@@ -38,7 +38,7 @@ def path(id: str) -> str:
     return quote(id, safe="").replace(".", "%2E")
 
 
-def test_seen_tells_new_from_duplicate(http):
+def test_seen_distinguishes_new_from_duplicate(http):
     first = http.post("/v1/seen", json={"id": "seen/1", "text": FERRY, "meta": {"lang": "en"}})
     assert first.status_code == 200
     assert first.json() == {
@@ -127,7 +127,7 @@ def test_bulk_names_the_lines_it_cannot_take(http):
     assert all(row["reason"] for row in rows if "id" not in row)
 
 
-def test_of_lines_with_the_same_id_the_last_one_stays(http):
+def test_of_lines_with_the_same_id_the_last_one_is_stored(http):
     """Whatever else they say: lines with a time to live are written apart from those without."""
     lines = [
         {"id": "again", "text": words(800)},
@@ -177,9 +177,11 @@ def test_however_a_text_is_sent_it_is_the_same(codes):
 
 def test_compare(http):
     found = http.post("/v1/compare", json={"left": FERRY, "right": FERRY + " Dogs ride free."}).json()
-    told = nd.explain(FERRY, FERRY + " Dogs ride free.")
+    answer = nd.explain(FERRY, FERRY + " Dogs ride free.")
     assert (
-        found["duplicate"] and found["similarity"] == told.jaccard and found["distance"] == told.bit_distance
+        found["duplicate"]
+        and found["similarity"] == answer.jaccard
+        and found["distance"] == answer.bit_distance
     )
     pages = http.post(
         "/v1/compare", json={"left": f"<p>{FERRY}</p>", "right": f"<div>{FERRY}</div>", "html": True}
@@ -274,11 +276,11 @@ def test_ready_fingerprints(codes):
         ]
         scheme = index.scheme
     with httpx.Client(base_url=codes.url, trust_env=False, timeout=60) as http:
-        told = [
+        answer = [
             http.post("/v1/seen", json={"id": f"p{n}", "fingerprint": d}).json() for n, d in enumerate(digits)
         ]
-        assert [one["new"] for one in told] == [True, False, True] and told[1]["duplicate_of"] == "p0"
-        assert told[1]["distance"] == 3
+        assert [one["new"] for one in answer] == [True, False, True] and answer[1]["duplicate_of"] == "p0"
+        assert answer[1]["distance"] == 3
         hits = http.post("/v1/search", json={"fingerprint": digits[0], "scheme": scheme}).json()["hits"]
         assert [hit["id"] for hit in hits] == ["p0", "p1"]
         assert http.get("/v1/documents/p2").json()["fingerprint"] == digits[2]
@@ -296,7 +298,7 @@ def test_ready_fingerprints(codes):
 
 
 @pytest.mark.parametrize("kind", ["text", "fingerprint"])
-def test_exactly_one_caller_is_told_it_is_new(texts, codes, kind):
+def test_exactly_one_caller_gets_the_answer_new(texts, codes, kind):
     """Sixteen threads, each with a connection of its own, send the same pages at the same time."""
     server = texts if kind == "text" else codes
     rounds, threads = 10, 16
@@ -312,9 +314,9 @@ def test_exactly_one_caller_is_told_it_is_new(texts, codes, kind):
                     else {"fingerprint": sha256(b"%d" % turn).hexdigest()[:16]}
                 )
                 gate.wait()
-                told = http.post("/v1/seen", json={"id": f"{kind}-{turn}-{number}", **sent}).json()
-                if told["new"]:
-                    new[turn].append(told["id"])
+                answer = http.post("/v1/seen", json={"id": f"{kind}-{turn}-{number}", **sent}).json()
+                if answer["new"]:
+                    new[turn].append(answer["id"])
 
     workers = [threading.Thread(target=ask, args=(number,)) for number in range(threads)]
     for worker in workers:

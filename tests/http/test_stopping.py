@@ -17,7 +17,7 @@ from neardup.http.server import ListenAddress
 
 
 def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
-    told: list[str] = []
+    stored: list[str] = []
     refused: list[int] = []
 
     with served(tmp_path / "index.nd") as server:
@@ -33,21 +33,21 @@ def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
                     if answer.status_code != 200:
                         refused.append(answer.status_code)
                         return
-                    told.append(id)
+                    stored.append(id)
 
         workers = [threading.Thread(target=send, args=(number,)) for number in range(8)]
         for worker in workers:
             worker.start()
         deadline = time.monotonic() + 300
-        while len(told) < 50 and time.monotonic() < deadline:
+        while len(stored) < 50 and time.monotonic() < deadline:
             time.sleep(0.01)
         assert server.stop() == 0
         for worker in workers:
             worker.join()
-    assert len(told) >= 50 and set(refused) <= {503}
+    assert len(stored) >= 50 and set(refused) <= {503}
     with nd.Index(tmp_path / "index.nd", mode="read") as index:
-        assert all(id in index for id in told)
-        assert len(index) <= len(told) + 8
+        assert all(id in index for id in stored)
+        assert len(index) <= len(stored) + 8
     events = [json.loads(line) for line in server.logs]
     assert events[0]["event"] == "ready" and events[-1]["event"] == "stopped"
     assert events[-1]["unfinished"] == 0  # it did not wait until the time for that was over

@@ -72,7 +72,7 @@ def test_an_update_never_matches_itself(index):
     assert index.get("a").text == FERRY + " soon"
 
 
-def test_a_keeper_that_goes_has_a_successor(index):
+def test_a_keeper_that_is_removed_has_a_successor(index):
     for id in "abc":
         index.seen(FERRY, id=id)
     assert index.cluster("c").keeper == "a"
@@ -91,37 +91,37 @@ def test_the_same_page_twice_in_one_batch(index):
 
 
 def test_the_same_page_from_many_threads(index):
-    told, barrier = [], threading.Barrier(8)
+    reported, barrier = [], threading.Barrier(8)
 
     def crawl(number):
         barrier.wait()
-        told.extend(index.seen(f"{FERRY} page {page}", id=f"{number}-{page}") for page in range(5))
+        reported.extend(index.seen(f"{FERRY} page {page}", id=f"{number}-{page}") for page in range(5))
 
     workers = [threading.Thread(target=crawl, args=(number,)) for number in range(8)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    assert len(told) == 40
-    assert sum(answer.new for answer in told) == index.stats().keepers
+    assert len(reported) == 40
+    assert sum(answer.new for answer in reported) == index.stats().keepers
     assert index.verify().sound
 
 
 def test_equal_pages_from_many_threads_are_new_once(tmp_path):
     with nd.Index(tmp_path / "i", nd.Config(near=False), store="none") as index:
-        told, barrier = [], threading.Barrier(6)
+        reported, barrier = [], threading.Barrier(6)
 
         def crawl(number):
             barrier.wait()
             for page in range(30):
-                told.append((page, index.seen(f"page {page} of the site", id=f"{number}-{page}").new))
+                reported.append((page, index.seen(f"page {page} of the site", id=f"{number}-{page}").new))
 
         workers = [threading.Thread(target=crawl, args=(number,)) for number in range(6)]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
-        assert sorted(page for page, new in told if new) == list(range(30))
+        assert sorted(page for page, new in reported if new) == list(range(30))
 
 
 def test_empty_documents_are_kept_and_match_nothing(index):
@@ -261,7 +261,7 @@ def test_hostile_ids_are_only_names(index, id):
     assert index.get(id).text == FERRY and index.remove(id) == 1
 
 
-def test_ids_whose_hashes_agree_are_told_apart(index, monkeypatch):
+def test_ids_whose_hashes_agree_are_distinguished(index, monkeypatch):
     from neardup.index.local import session
     from neardup.index.local import transaction as writing
 
@@ -382,7 +382,7 @@ def test_a_reindex_that_is_killed_leaves_no_part_of_the_documents(tmp_path, copi
         assert len(index) == 3 and index.verify().sound
 
 
-def test_reindex_keeps_the_settings_and_goes_to_a_new_folder_alone(tmp_path):
+def test_reindex_keeps_the_settings_and_writes_only_to_a_new_folder(tmp_path):
     from neardup.index.rebuild import reindex
 
     texts = [FERRY, OTHER]

@@ -36,7 +36,7 @@ def test_table_designs_are_those_of_the_paper(data, monkeypatch):
     assert found["rows"]["20"]["key_bits"] == [31, 32, 33]
 
 
-def test_met_counts_codes_that_share_a_key():
+def test_the_count_is_of_codes_that_share_a_key():
     from neardup.search.hamming.designs import manku
 
     generator = np.random.default_rng(1)
@@ -46,7 +46,7 @@ def test_met_counts_codes_that_share_a_key():
     expected = sum(
         (int(a) ^ int(b)) & entry.mask == 0 for entry in design.tables for a in queries for b in stored
     )
-    assert mk_designs.met(design, stored, queries) == expected / (4 * 50)
+    assert mk_designs.shared(design, stored, queries) == expected / (4 * 50)
 
 
 def test_quoted_values_of_the_notes_are_judged_rightly():

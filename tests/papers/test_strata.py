@@ -91,6 +91,6 @@ def test_samples_are_unbiased(pages):
     assert np.all(error[:2] > 0)
 
 
-def test_crossing_is_where_precision_meets_recall():
+def test_crossing_is_where_precision_equals_recall():
     radii = np.arange(5)
     assert crossing(radii, np.array([np.nan, 1, 0.8, 0.5, 0.1]), np.array([0, 0.2, 0.7, 0.9, 1])) == 2

@@ -42,12 +42,12 @@ def test_counted_and_cut(tmp_path_factory, texts, unit, shortest, least, most, w
                 key = (*words, row if within == "document" else -1)
                 where.setdefault(key, []).append((row, begin, end))
     repeated = {key: places for key, places in where.items() if len(places) >= least}
-    goes: list[list[tuple[int, int]]] = [[] for _ in texts]
+    dropped: list[list[tuple[int, int]]] = [[] for _ in texts]
     for places in repeated.values():
         for row, begin, end in places if most is not None and len(places) > most else places[1:]:
-            goes[row].append((begin, end))
+            dropped[row].append((begin, end))
     left = []
-    for text, cuts in zip(texts, goes, strict=True):
+    for text, cuts in zip(texts, dropped, strict=True):
         for begin, end in sorted(cuts, reverse=True):
             text = text[:begin] + text[end:]
         left.append(text)
@@ -63,7 +63,7 @@ def test_counted_and_cut(tmp_path_factory, texts, unit, shortest, least, most, w
         assert one.text == texts[int(place.id)][place.begin : place.end]
     assert found.cut == sum(len(a.encode()) - len(b.encode()) for a, b in zip(texts, left, strict=True))
     assert found.emptied == sum(
-        bool(cuts) and not nd.features.tokens([text])[0] for cuts, text in zip(goes, left, strict=True)
+        bool(cuts) and not nd.features.tokens([text])[0] for cuts, text in zip(dropped, left, strict=True)
     )
 
 

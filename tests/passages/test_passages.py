@@ -62,18 +62,18 @@ def test_all_maximal_repeats_are_listed(corpus, width, least):
 def test_what_occurred_before_is_cut(tmp_path_factory, corpus, width, most, least):
     out = tmp_path_factory.mktemp("cut") / "out.jsonl"
     found = find(corpus, out, nd.passages.Passages(width, most=most, least=least))
-    goes = cut_words(corpus, width, least, most)
+    dropped = cut_words(corpus, width, least, most)
     left = [json.loads(line)["text"].split() for line in out.read_text().splitlines()]
     assert left == [
         [word for word, cut in zip(words, flags, strict=True) if not cut]
-        for words, flags in zip(corpus, goes, strict=True)
+        for words, flags in zip(corpus, dropped, strict=True)
     ]
-    assert found.written == len(corpus) and found.changed == sum(map(any, goes))
-    assert found.emptied == sum(all(cut) and len(cut) > 0 for cut in goes)
+    assert found.written == len(corpus) and found.changed == sum(map(any, dropped))
+    assert found.emptied == sum(all(cut) and len(cut) > 0 for cut in dropped)
     if least == 2:
         unbroken = [
             tuple(words[at : at + width])
-            for words, cut in zip(corpus, goes, strict=True)
+            for words, cut in zip(corpus, dropped, strict=True)
             for at in range(len(words) - width + 1)
             if not any(cut[at : at + width])
         ]

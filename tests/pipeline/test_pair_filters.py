@@ -30,7 +30,7 @@ def test_the_length_rule_is_inclusive():
         nd.Filters(length=1.0)
 
 
-def test_languages_never_meet():
+def test_documents_in_two_languages_are_never_compared():
     pytest.importorskip("resiliparse")
     german = "Der Vertrag wird zwischen den Parteien geschlossen und gilt bis auf weiteres für beide Seiten. "
     english = "The contract is made between the parties and is valid for both sides until further notice. "

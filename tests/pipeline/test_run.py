@@ -160,7 +160,7 @@ def test_streams_and_wrong_settings():
             nd.dedup(["x"], **bad)
 
 
-def test_many_alike_documents_behind_one_sketch():
+def test_many_similar_documents_behind_one_sketch():
     """A thousand texts with the same shingles in another order have equal sketches but other digests."""
     base = [f"w{i}" for i in range(60)]
     texts = [" ".join(base + base[: i % 50 + 5]) for i in range(2000)]

@@ -88,7 +88,7 @@ def resumed(folder, many=None, size=1000):
     return again.resumed, contents(shards)
 
 
-def test_a_run_goes_on_where_it_stopped(done):
+def test_a_run_continues_where_it_stopped(done):
     whole = files(done)
     names = sorted(name for name in whole if name.endswith(".shard"))
     wanted = resumed(done)[1]
@@ -221,7 +221,7 @@ def test_a_folder_of_pages_and_texts(tmp_path):
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_pages_that_fail_are_told(tmp_path, monkeypatch, stored):
+def test_pages_that_fail_are_reported(tmp_path, monkeypatch, stored):
     """Every third page is too large, and all from the twentieth on: a shard of failures alone."""
     pytest.importorskip("resiliparse")
     monkeypatch.setattr(web, "HtmlExtractor", partial(web.HtmlExtractor, largest=2000))

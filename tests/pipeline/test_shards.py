@@ -118,7 +118,7 @@ def used(path):
     return columns, shard.ids(rows), shard.text_bytes(rows), shard.file_names, shard.failures
 
 
-def test_no_damage_goes_unnoticed(tmp_path):
+def test_all_damage_is_noticed(tmp_path):
     path = tmp_path / "a.shard"
     written(path, [f"id{i}" for i in range(20)], [b"text %d" % i for i in range(20)])
     whole, good = used(path), path.read_bytes()

@@ -85,8 +85,8 @@ def test_pairs_clusters_explain_and_report_show_it(tmp_path):
     assert "% template" in shown.output, shown.output
     shares = [json.loads(line)["template"] for line in pairs.read_text().splitlines()]
     assert shares and all(0 < share < 1 for share in shares)
-    told = run.invoke(cli, ["explain", "-f", str(folder), "d0", "d1", "--json"])
-    assert json.loads(told.output)["template"] == shares[0]
+    reported = run.invoke(cli, ["explain", "-f", str(folder), "d0", "d1", "--json"])
+    assert json.loads(reported.output)["template"] == shares[0]
     assert (
         "of what they share is template" in run.invoke(cli, ["explain", "-f", str(folder), "d0", "d1"]).output
     )

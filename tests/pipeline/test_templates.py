@@ -109,7 +109,7 @@ def test_exact_digests_find_what_needed_near_duplicate_search():
     assert learnt.figures == 0
 
 
-def test_pages_alike_only_in_the_template_part_and_pages_that_differ_only_there_meet():
+def test_pages_similar_only_in_the_template_part_and_pages_that_differ_only_there_are_found():
     documents = pages("shop.example", 20, lambda n: words(n, 12))
     documents.append(nd.Document("copy", words(4, 12), {"url": "http://shop.example/copy"}))
     made = nd.Config(features=nd.Shingles(normalize=nd.Normalize(digits="fold")), verify=nd.Jaccard(0.39))
@@ -213,7 +213,7 @@ def labelled(data):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def test_wikipedia_pages_that_differ_in_boilerplate_meet_and_swapped_bodies_do_not(data):
+def test_wikipedia_pages_that_differ_in_boilerplate_are_pairs_and_swapped_bodies_are_not(data):
     folder = data / "wiki_html_variants"
     result = nd.dedup(folder / "docs.jsonl.gz", WEB, threads=2)
     scored = nd.evaluate.score(result, folder / "truth_pairs.tsv")

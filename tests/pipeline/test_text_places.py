@@ -79,7 +79,7 @@ def test_texts_in_their_files(tmp_path, monkeypatch, threads, size):
     assert again[0].text_bytes(rows) == held[0].text_bytes(rows)
 
 
-def test_a_stopped_run_goes_on(tmp_path):
+def test_a_stopped_run_continues(tmp_path):
     paths = corpus(tmp_path)
     wanted = contents(shards(paths, tmp_path / "a", places=True))
     for path in sorted((tmp_path / "a").iterdir())[3:]:

@@ -50,18 +50,18 @@ def test_probes_come_in_the_order_of_the_heap():
     assert costs == sorted(costs) and len(costs) == FLIPS + 1
 
 
-def test_the_probe_that_meets_is_the_one_that_flips_the_headers_difference():
-    met = set()
+def test_the_probe_that_reaches_is_the_one_that_flips_the_headers_difference():
+    reached = set()
     for at in range(40):
         words = PAGE.split()
         words[at] = "changed"
         made = trial(PAGE, " ".join(words))
         apart = [bit for bit in made.pair.differing if bit >= BITS - HEADER]
         found = [number for number, flip in enumerate(made.flips) if sorted(flip.bits, reverse=True) == apart]
-        assert made.pair.met_by == (found[0] if found else None)
-        assert [flip.meets for flip in made.flips] == [number in found for number in range(len(made.flips))]
-        met.add(made.pair.met_by)
-    assert 0 in met and len(met) > 2  # the header itself, and some flips
+        assert made.pair.reached_by == (found[0] if found else None)
+        assert [flip.reaches for flip in made.flips] == [number in found for number in range(len(made.flips))]
+        reached.add(made.pair.reached_by)
+    assert 0 in reached and len(reached) > 2  # the header itself, and some flips
 
 
 @pytest.mark.parametrize("threshold", [0.05, 0.5, 0.8, 0.95, 1.0])
@@ -73,7 +73,7 @@ def test_sketch_and_bands_are_those_of_a_scan(threshold):
     assert (made.bands, made.rows) == (bands.bands, bands.rows)
     assert [int(value, 16) for value in made.right.sketch] == sketches.values[1].tolist()
     keys = bands.band_keys(sketches)
-    assert [band.meets for band in made.pair.met] == (keys[:, 0] == keys[:, 1]).tolist()
+    assert [band.whole for band in made.pair.bands] == (keys[:, 0] == keys[:, 1]).tolist()
     assert made.pair.equal == (sketches.values[0] == sketches.values[1]).sum()
     assert made.pair.estimate == pytest.approx(made.pair.equal / bands.values)
     assert made.pair.duplicate == (made.pair.jaccard >= threshold)
@@ -96,8 +96,8 @@ def test_reasons_say_what_happened():
     assert "same, character by character" in trial(PAGE, PAGE).pair.reasons[0]
     assert "same words in the same order" in trial(PAGE, PAGE.upper()).pair.reasons[0]
     half = " ".join(PAGE.split()[:27])
-    told = trial(half, PAGE).pair
-    assert any("of the first text occurs in the second one" in reason for reason in told.reasons)
+    reported = trial(half, PAGE).pair
+    assert any("of the first text occurs in the second one" in reason for reason in reported.reasons)
     assert any("never look at this pair" in reason for reason in trial(PAGE, "beans " * 3).pair.reasons)
 
 

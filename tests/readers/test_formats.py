@@ -198,7 +198,7 @@ def test_broken_warc_gives_what_came_before(tmp_path):
     assert everything(tmp_path / "b.warc") == []
 
 
-def test_standard_library_reads_json_alike(tmp_path, monkeypatch):
+def test_standard_library_reads_the_same_json(tmp_path, monkeypatch):
     lines = [
         '{"id": 123456789012345678901234567890, "text": "big"}',
         '{"id": 9007199254740993, "text": "\\u00e9\\ud83d\\ude42"}',

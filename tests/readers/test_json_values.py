@@ -106,9 +106,9 @@ def test_what_is_wrong_is_named(tmp_path, data, texts, reason):
     (tmp_path / "a.json").write_text(data)
     reader = nd.read(tmp_path / "a.json")
     assert [d.text for d in reader.documents()] == texts
-    (told,) = reader.account.reasons
-    assert reason in told.detail
-    assert sum(map(len, reader.blocks())) == len(texts) and reader.account.reasons == [told]
+    (reported,) = reader.account.reasons
+    assert reason in reported.detail
+    assert sum(map(len, reader.blocks())) == len(texts) and reader.account.reasons == [reported]
 
 
 def test_a_stream_may_be_looked_at(tmp_path):

@@ -94,7 +94,7 @@ ODD = {
 }
 
 
-class Told(Rejects):
+class Collected(Rejects):
     """Rejects in a list; a file would be synced each time."""
 
     def __init__(self):
@@ -107,7 +107,7 @@ class Told(Rejects):
 
 def outcome(path: Path, fast: bool, **options):
     """Documents with file, row and id; and the rejects, or the error that ended it."""
-    sink = Told()
+    sink = Collected()
     reader = nd.read(path if path.is_file() else sorted(path.iterdir()), rejects=sink, **options)
     found = []
     try:

@@ -689,8 +689,8 @@ def test_too_much_that_cannot_be_read(tmp_path):
 def test_the_account_as_plain_values(messy):
     reader = nd.read(messy)
     everything(reader)
-    told = json.loads(json.dumps(reader.account.to_json()))
-    files, rows = told["files"], told["rows"]
+    reported = json.loads(json.dumps(reader.account.to_json()))
+    files, rows = reported["files"], reported["rows"]
     assert files["found"] == files["read"] + sum(files["skipped"].values())
     assert rows["read"] == rows["documents"] + sum(rows["rejected"].values()) + sum(
         rows["passed_over"].values()

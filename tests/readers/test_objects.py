@@ -241,7 +241,7 @@ def test_what_holds_no_documents_is_a_type_error(source, why):
     assert isinstance(error.value, UnsupportedInput)
 
 
-def test_columns_that_do_not_tell_the_text():
+def test_columns_of_which_none_is_clearly_the_text():
     for source in (pandas.DataFrame({"a": ["x"], "b": ["y"]}), [{"a": "x", "b": "y"}]):
         with pytest.raises(ConfigError, match=r"text=.*a, b"):
             nd.dedup(source)

@@ -112,7 +112,7 @@ def test_unknown_and_missing_files(tmp_path):
         nd.readers.Limits(line_bytes=0)
 
 
-def test_batches_tell_file_and_row(tmp_path):
+def test_batches_say_file_and_row(tmp_path):
     put(tmp_path, FILES)
     batches = list(nd.read(tmp_path, batch=2))
     assert [len(batch) for batch in batches] == [2, 2, 1]

@@ -67,13 +67,13 @@ def components(pairs, rows, rank, reference):
 
 def kept(keeper, rank, many):
     """Which rows are kept: the keeper of each cluster, and the best of the others until there are `many`."""
-    stays = set(keeper)
+    remains = set(keeper)
     for head in set(keeper):
         members = sorted(
             (row for row in range(len(keeper)) if keeper[row] == head != row), key=rank.__getitem__
         )
-        stays.update(members[: many - 1])
-    return sorted(stays)
+        remains.update(members[: many - 1])
+    return sorted(remains)
 
 
 def crowds(keys, least, sample, mixed):

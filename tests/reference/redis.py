@@ -67,9 +67,9 @@ class Server:
         while time.monotonic() < deadline:
             assert self.process is None or self.process.poll() is None, (self.folder / "log").read_text()
             with contextlib.suppress(redis.RedisError):
-                told = self.client().info("server")["process_id"]
+                reported = self.client().info("server")["process_id"]
                 if (
-                    self.process is None or told == self.process.pid
+                    self.process is None or reported == self.process.pid
                 ):  # and not another one's server on its port
                     return
             time.sleep(0.02)

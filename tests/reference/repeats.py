@@ -46,13 +46,13 @@ def cut_words(
     for row, words in enumerate(documents):
         for at in range(len(words) - width + 1):
             windows[tuple(words[at : at + width])].append((row, at))
-    goes = [[False] * len(words) for words in documents]
+    dropped = [[False] * len(words) for words in documents]
     for where in windows.values():
         if len(where) < least:
             continue
         for row, at in where if most is not None and len(where) > most else where[1:]:
-            goes[row][at : at + width] = [True] * width
-    return goes
+            dropped[row][at : at + width] = [True] * width
+    return dropped
 
 
 def suffix_repeats(documents: list[np.ndarray], width: int) -> list[tuple[int, int, int]]:

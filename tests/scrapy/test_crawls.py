@@ -222,7 +222,7 @@ async def crawled_in_order(judge: Judge, site: ArticleSite, last_first: bool) ->
 
 
 @pytest.mark.slow
-def test_a_crawl_that_is_stopped_and_goes_on(tmp_path):
+def test_a_crawl_that_is_stopped_and_continues(tmp_path):
     """With JOBDIR, under the asyncio reactor: the second half knows the pages of the first."""
     options = [
         "-s",

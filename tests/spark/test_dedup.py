@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.attacks import PAGE, forged_page
-from support.spark_runs import assert_decided, assert_same, decided_anew, said_here, write_jsonl
+from support.spark_runs import assert_decided, assert_same, decided_again, said_here, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError
@@ -64,7 +64,7 @@ def test_clusters_in_rounds(spark, tmp_path):
     assert_decided(stages, nd.dedup(nd.read(path), config))
     assert stages.folder.names("rounds")
     config = replace(config, clusters="components")
-    run = decided_anew(tmp_path / "keepers", tmp_path / "components", config)
+    run = decided_again(tmp_path / "keepers", tmp_path / "components", config)
     stages = ns.file_stages(path, run, config, spark=spark, partitions=2, finish=0, small=0)
     assert_decided(stages, nd.dedup(nd.read(path), config))
     assert stages.folder.names("rounds")
@@ -104,7 +104,7 @@ def test_sources(spark, tmp_path):
         stages.findings(tmp_path / "found", {"text": None, "id": None}), nd.dedup(nd.read(path), config)
     )
     config = replace(config, keep=replace(keep, among="across"))
-    run = decided_anew(tmp_path / "within", tmp_path / "across", config)
+    run = decided_again(tmp_path / "within", tmp_path / "across", config)
     stages = ns.file_stages(path, run, config, spark=spark, partitions=2, small=0)
     assert_decided(stages, nd.dedup(nd.read(path), config))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.budgets import SOAK
-from support.spark_runs import assert_decided, assert_same, decided_anew, write_jsonl
+from support.spark_runs import assert_decided, assert_same, decided_again, write_jsonl
 
 import neardup as nd
 
@@ -46,7 +46,7 @@ def test_a_scan_and_its_stages(spark: Any, tmp_path: Path, protect: tuple[Any, .
         assert_same(one, result)
         assert one.cut().protected is not None
         assert one.cut().protected.rows.tolist() == result.protected.rows.tolist()
-    run = decided_anew(tmp_path / "run", tmp_path / "rounds", config)
+    run = decided_again(tmp_path / "run", tmp_path / "rounds", config)
     stages = ns.file_stages(path, run, config, spark=spark, partitions=2, finish=0, small=0)
     assert_decided(stages, result)
     assert stages.folder.names("rounds")

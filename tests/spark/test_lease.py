@@ -178,14 +178,14 @@ def test_a_lock_that_cannot_be_looked_at_is_not_taken_over(tmp_path: Path) -> No
     assert os.listdir(tmp_path) == [lease.LEASE]
 
 
-def test_a_folder_that_is_removed_or_made_anew_is_lost(tmp_path: Path) -> None:
+def test_a_folder_that_is_removed_or_made_again_is_lost(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    for anew in (False, True):
+    for renewed in (False, True):
         folder.mkdir()
         held = lease.Lease(here(folder))
         held.check()
         shutil.rmtree(folder)
-        if anew:
+        if renewed:
             folder.mkdir()
             (folder / lease.LEASE).touch()
         with pytest.raises(DataError, match="was removed while this driver wrote"):

@@ -242,7 +242,7 @@ def stage_rows(spark, run) -> dict[str, list[str]]:
     }
 
 
-def test_a_run_goes_on_and_comes_out_the_same(spark, tmp_path):
+def test_a_run_continues_and_gives_the_same(spark, tmp_path):
     rows = rows_of_ferries(200) + [
         {"id": f"s{n}", "text": f"a short one of number {n // 2}"} for n in range(40)
     ]

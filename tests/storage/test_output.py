@@ -22,7 +22,7 @@ def write(path: Path | str, data: bytes = b"new", **options) -> None:
         file.write(data)
 
 
-def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path):
+def test_a_symbolic_link_is_kept_and_its_target_is_replaced(tmp_path):
     (tmp_path / "real").mkdir()
     target, link = tmp_path / "real" / "file", tmp_path / "link"
     target.write_bytes(b"old")
@@ -50,7 +50,7 @@ def test_the_mode_of_a_file_is_kept(tmp_path, mode):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
 
 
-def test_a_fifo_is_written_to_and_stays(tmp_path):
+def test_a_fifo_is_written_to_and_kept(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     read: list[bytes] = []

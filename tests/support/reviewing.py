@@ -58,7 +58,7 @@ def scanned(folder: Path, rows: list[dict[str, Any]] | None = None, *, overwrite
     )
 
 
-def told(*arguments: str) -> tuple[int, str]:
+def run_cli(*arguments: str) -> tuple[int, str]:
     """The exit code and the standard output of the command, run within this process."""
     said = io.StringIO()
     try:

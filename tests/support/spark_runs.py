@@ -17,7 +17,7 @@ from neardup.storage.checked_json import read_checked, write_checked
 __all__ = [
     "assert_decided",
     "assert_same",
-    "decided_anew",
+    "decided_again",
     "said_by",
     "said_here",
     "said_there",
@@ -38,7 +38,7 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[
     return paths
 
 
-def decided_anew(before: Path, run: Path, config: nd.Config) -> str:
+def decided_again(before: Path, run: Path, config: nd.Config) -> str:
     """The folder of a run with the pairs of another, whose config differs only in what is decided on them."""
     shutil.copytree(before, run, ignore=shutil.ignore_patterns("clusters*", "decisions*", "rounds", ".*"))
     mark = run / "run.json"

@@ -69,7 +69,7 @@ def test_ends_of_paths_that_show_the_same():
     ]
 
 
-def test_capitals_and_escapes_settle():
+def test_capitals_and_escapes_converge():
     rules = with_sites(
         nd.urls.SiteRule("path-case", "a.com"), nd.urls.SiteRule("same-prefix", "a.com", ("/B", "/b/%c3%a9"))
     )

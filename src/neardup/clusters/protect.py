@@ -138,8 +138,8 @@ def best_ranks(first: Rows, rank: Rows) -> Rows:
     return best
 
 
-def held_reasons(changes: Counts, guards: tuple[Guard, ...], right_goes: NDArray[np.bool_]) -> Bits:
-    """For each pair a bit for each of GUARDS that holds it; `right_goes` says whether the right document would be
+def held_reasons(changes: Counts, guards: tuple[Guard, ...], right_dropped: NDArray[np.bool_]) -> Bits:
+    """For each pair a bit for each of GUARDS that holds it; `right_dropped` says whether the right document would be
     removed, or else the left one."""
     held = np.zeros(len(changes), np.uint8)
 
@@ -147,7 +147,7 @@ def held_reasons(changes: Counts, guards: tuple[Guard, ...], right_goes: NDArray
         return np.asarray((changes[:, AT[f"{name}_left"]] > 0) | (changes[:, AT[f"{name}_right"]] > 0))
 
     def own(name: str) -> NDArray[np.uint16]:
-        return np.where(right_goes, changes[:, AT[f"{name}_right"]], changes[:, AT[f"{name}_left"]])
+        return np.where(right_dropped, changes[:, AT[f"{name}_right"]], changes[:, AT[f"{name}_left"]])
 
     for guard in guards:
         if guard == "title":

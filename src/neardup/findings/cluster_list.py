@@ -114,9 +114,9 @@ def list_clusters(
         np.maximum.at(most_words, clusters.labels[others], words[others])
         chosen = labels[np.argsort(-most_words[labels], kind="stable")][:most]
     elif order == "change":
-        telling = changed_kinds(findings, cut)
+        changed = changed_kinds(findings, cut)
         labelled = np.zeros(len(findings), np.int64)
-        np.maximum.at(labelled, clusters.labels, telling.weight)
+        np.maximum.at(labelled, clusters.labels, changed.weight)
         # Of clusters with the same kinds of change, those that share most template come first.
         template = np.zeros(len(findings))
         dropped = np.flatnonzero(clusters.keeper != np.arange(len(findings)))

@@ -34,8 +34,8 @@ def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
 
 def _without(order: Rows, fresh: NDArray[np.bool_], out: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
     group = np.cumsum(fresh)
-    stays = ~out[order]
-    order, group = order[stays], group[stays]
+    inside = ~out[order]
+    order, group = order[inside], group[inside]
     fresh = np.ones(len(order), np.bool_)
     fresh[1:] = group[1:] != group[:-1]
     return order, fresh
@@ -87,10 +87,10 @@ def _same_as_first(
     same = np.empty(len(later), np.bool_)
     for some in np.split(order, np.flatnonzero(np.diff(part)) + 1):
         rows = later[some]
-        met = distinct(np.concatenate([rows, first[rows]]))
-        texts = [text for shard, local in corpus.by_shard(met) for text in shard.text_bytes(local)]
-        left = [texts[at] for at in np.searchsorted(met, rows).tolist()]
-        right = [texts[at] for at in np.searchsorted(met, first[rows]).tolist()]
+        both = distinct(np.concatenate([rows, first[rows]]))
+        texts = [text for shard, local in corpus.by_shard(both) for text in shard.text_bytes(local)]
+        left = [texts[at] for at in np.searchsorted(both, rows).tolist()]
+        right = [texts[at] for at in np.searchsorted(both, first[rows]).tolist()]
         same[some] = same_words(left, right, features, threads)
         for row, one, other in zip(rows.tolist(), left, right, strict=True):
             if one == other:

@@ -243,14 +243,14 @@ class PairSearch:
         if plain is None or self.config.vectors is not None:
             return 0
         later = np.flatnonzero(first != np.arange(len(first)))
-        met = distinct(np.concatenate([later, first[later]]))
-        digests = np.empty((len(met), 2), np.uint64)
+        members = distinct(np.concatenate([later, first[later]]))
+        digests = np.empty((len(members), 2), np.uint64)
         at = 0
-        for batch in self.corpus.batches(met, self.room.tokens):
+        for batch in self.corpus.batches(members, self.room.tokens):
             for shard, local in self.corpus.by_shard(batch):
                 found = read_texts(shard.texts(local), plain, None, threads=self.threads).digests
                 digests[at : (at := at + len(local))] = found
-        same = digests[np.searchsorted(met, later)] == digests[np.searchsorted(met, first[later])]
+        same = digests[np.searchsorted(members, later)] == digests[np.searchsorted(members, first[later])]
         return int((~same.all(axis=1)).sum())
 
     def _never(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -268,14 +268,14 @@ class PairSearch:
         never[rows[found]] = True
         return never
 
-    def _may_meet(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+    def _may_be_pairs(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
         """Whether the filters allow these documents to be compared."""
         filters, tokens = self.config.filters, self.corpus.tokens
         fits = filters.lengths_fit(tokens[left], tokens[right])
         if filters.same_language:
             # Languages are detected for documents that are in a candidate pair, once each.
-            met = distinct(np.concatenate([left[fits], right[fits]]))
-            fresh = np.array([row for row in met.tolist() if row not in self.languages], np.int64)
+            members = distinct(np.concatenate([left[fits], right[fits]]))
+            fresh = np.array([row for row in members.tolist() if row not in self.languages], np.int64)
             for batch in self.corpus.batches(fresh, self.room.tokens):
                 names = [
                     n
@@ -323,7 +323,7 @@ class PairSearch:
             counts = right >= reference  # left < right: then both are reference documents
             left, right = left[counts], right[counts]
         if self.config.filters.length or self.config.filters.same_language:
-            fits = self._may_meet(left, right)
+            fits = self._may_be_pairs(left, right)
             left, right = left[fits], right[fits]
         self.candidates += len(left)
         return _together(self._measured(left, right))
@@ -331,15 +331,15 @@ class PairSearch:
     def _steps(self, left: Rows, right: Rows) -> Iterator[Columns]:
         """Candidates in parts of few documents each. Documents that are connected by pairs are in one part, so that
         features of a document are made once, unless a connected group is too large for a part."""
-        met = self._met(left, right)
-        tokens = self._sizes(met)
+        members = self._members(left, right)
+        tokens = self._sizes(members)
         if int(tokens.sum()) <= self.room.step:
             if len(left):
                 yield left, right
             return
-        first, second = self._places(met, left, right)
-        label = _core.labels_of_pairs(len(met), first, second)
-        whole = np.bincount(label, tokens, len(met)).astype(np.int64)
+        first, second = self._places(members, left, right)
+        label = _core.labels_of_pairs(len(members), first, second)
+        whole = np.bincount(label, tokens, len(members)).astype(np.int64)
         part = (np.cumsum(whole) // self.room.step)[label[first]]
         for some in places_of_parts(part):
             yield from self._halves(left[some], right[some])
@@ -348,7 +348,7 @@ class PairSearch:
         """About how many features of some rows are compared."""
         return self.corpus.tokens[rows] * self.prepared.compared.per_word
 
-    def _met(self, left: Rows, right: Rows) -> Rows:
+    def _members(self, left: Rows, right: Rows) -> Rows:
         """The rows that pairs name, ascending. Those of many pairs are marked, which is quicker than sorting them."""
         if len(left) < len(self.corpus) // 16:
             return distinct(np.concatenate([left, right]))
@@ -357,14 +357,14 @@ class PairSearch:
         marks[right] = True
         return np.flatnonzero(marks)
 
-    def _places(self, met: Rows, left: Rows, right: Rows) -> Columns:
-        """Where the rows of pairs are in `met`."""
-        self.place[met] = np.arange(len(met), dtype=np.int32)
+    def _places(self, members: Rows, left: Rows, right: Rows) -> Columns:
+        """Where the rows of pairs are in `members`."""
+        self.place[members] = np.arange(len(members), dtype=np.int32)
         return self.place[left].astype(np.int64), self.place[right].astype(np.int64)
 
     def _halves(self, left: Rows, right: Rows) -> Iterator[Columns]:
-        met = self._met(left, right)
-        if len(left) == 1 or int(self._sizes(met).sum()) <= self.room.tokens:
+        members = self._members(left, right)
+        if len(left) == 1 or int(self._sizes(members).sum()) <= self.room.tokens:
             yield left, right
             return
         middle = len(left) // 2
@@ -375,19 +375,21 @@ class PairSearch:
         """Step by step. Features are made only for the documents that are in a candidate pair, and for the next step
         while this one is compared."""
         steps = self._steps(left, right)
-        for step, (met, features) in one_ahead(steps, lambda step: self._features(*step), self.threads):
-            local = _Local(*self._places(met, *step))
+        for step, (members, features) in one_ahead(steps, lambda step: self._features(*step), self.threads):
+            local = _Local(*self._places(members, *step))
             pairs = self.config.verify.check(local, features, threads=self.threads, sampled=self.sampled)
-            yield Pairs(met[pairs.left], met[pairs.right], pairs.similarity)
+            yield Pairs(members[pairs.left], members[pairs.right], pairs.similarity)
 
     def _features(self, left: Rows, right: Rows) -> tuple[Rows, Features]:
-        met = self._met(left, right)
-        return met, self._sets(met) if self.plain else self.corpus.features(met, self.prepared.extract)
+        members = self._members(left, right)
+        return members, self._sets(members) if self.plain else self.corpus.features(
+            members, self.prepared.extract
+        )
 
-    def _sets(self, met: Rows) -> Features:
+    def _sets(self, members: Rows) -> Features:
         """The features of some rows without weights, in memory that is used again, with threads by the step after
         the next one."""
-        room = self.corpus.tokens[met]
+        room = self.corpus.tokens[members]
         if self.threads > 1:
             self.buffers.reverse()
         if room.sum() > len(self.buffers[0]):
@@ -395,7 +397,7 @@ class PairSearch:
         buffer = self.buffers[0]
         compared, at, done = self.prepared.compared, 0, 0
         offsets = [np.zeros(1, np.int64)]
-        for shard, local in self.corpus.by_shard(met):
+        for shard, local in self.corpus.by_shard(members):
             part = slice(done, done := done + len(local))
             ends = compared.extract_sets(shard.texts(local), room[part], buffer[at:], threads=self.threads)
             offsets.append(at + ends[1:])

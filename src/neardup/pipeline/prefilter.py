@@ -33,8 +33,8 @@ def never_duplicates(
     never, at = np.zeros(rows, np.bool_), 0
     for features in batches():
         shared = np.concatenate([[0], np.cumsum(twice[features.hashes >> shift])])
-        met = shared[features.offsets[1:]] - shared[features.offsets[:-1]]
-        never[at : at + len(features)] = met < least * features.sizes - 1e-9
+        common = shared[features.offsets[1:]] - shared[features.offsets[:-1]]
+        never[at : at + len(features)] = common < least * features.sizes - 1e-9
         at += len(features)
     assert at == rows
     return never

@@ -55,7 +55,7 @@ class Flip:
 
     bits: list[int]
     cost: float
-    meets: bool
+    reaches: bool
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class Band:
     """A band of the sketches: in how many of its places both are equal; the texts share the band if all are."""
 
     equal: int
-    meets: bool
+    whole: bool
 
 
 @dataclass(frozen=True)
 class Pair:
     """What two texts are to each other. `distance` counts the bits in which the codes differ, `differing` names them.
-    `met_by` is the first probe of PSM that reaches the right text, 0 the header itself; None if none does. `estimate`
-    is the sketches' guess at `jaccard`, with the standard `error` to expect of it; `chance` is how often two such
-    texts share a band. Of `diff` only the beginning is kept where it is long."""
+    `reached_by` is the first probe of PSM that reaches the right text, 0 the header itself; None if none does.
+    `estimate` is the sketches' guess at `jaccard`, with the standard `error` to expect of it; `chance` is how often two
+    such texts share a band. Of `diff` only the beginning is kept where it is long."""
 
     verdict: str
     duplicate: bool
@@ -82,12 +82,12 @@ class Pair:
     edit: float | None
     differing: list[int]
     distance: int
-    met_by: int | None
+    reached_by: int | None
     equal: int
     estimate: float
     error: float
     chance: float
-    met: list[Band]
+    bands: list[Band]
     shingles: list[int]
     shared: list[str]
     only_left: list[str]
@@ -176,27 +176,27 @@ def _flips(codes: Codes) -> list[Flip]:
 
 def _pair(made: Explanation, codes: Codes, sketches: Sketches, bands: LSH, flips: list[Flip]) -> Pair:
     equal = sketches.values[0] == sketches.values[1]
-    by_band = equal.reshape(bands.bands, bands.rows).sum(axis=1)
+    counts = equal.reshape(bands.bands, bands.rows).sum(axis=1)
     apart = int(codes.codes[0, 0] ^ codes.codes[1, 0])
-    met = [Band(int(count), bool(count == bands.rows)) for count in by_band]
-    met_by = next((place for place, flip in enumerate(flips) if flip.meets), None)
+    by_band = [Band(int(count), bool(count == bands.rows)) for count in counts]
+    reached_by = next((place for place, flip in enumerate(flips) if flip.reaches), None)
     estimate = float(equal.mean())
     return Pair(
         verdict=made.verdict,
         duplicate=made.duplicate,
-        reasons=_reasons(made, estimate, sum(band.meets for band in met), bands, met_by),
+        reasons=_reasons(made, estimate, sum(band.whole for band in by_band), bands, reached_by),
         jaccard=made.jaccard,
         containment=list(made.containment),
         cosine=made.cosine,
         edit=made.edit,
         differing=[bit for bit in range(BITS - 1, -1, -1) if apart >> bit & 1],
         distance=made.simhash_distance,
-        met_by=met_by,
+        reached_by=reached_by,
         equal=int(equal.sum()),
         estimate=estimate,
         error=math.sqrt(made.jaccard * (1 - made.jaccard) / bands.values),
         chance=float(bands.curve(made.jaccard)),
-        met=met,
+        bands=by_band,
         shingles=list(made.shingles),
         shared=list(made.shared),
         only_left=list(made.only_left),
@@ -212,7 +212,9 @@ def _cut(part: str) -> str:
     return f"{part[:half]} … {part[-half:]}"
 
 
-def _reasons(made: Explanation, estimate: float, met: int, bands: LSH, met_by: int | None) -> list[str]:
+def _reasons(
+    made: Explanation, estimate: float, shared: int, bands: LSH, reached_by: int | None
+) -> list[str]:
     """Sentences that give the reason for the verdict, and say whether a search would have found the pair."""
     shared, left, right = made.shingles
     found = []
@@ -234,14 +236,18 @@ def _reasons(made: Explanation, estimate: float, met: int, bands: LSH, met_by: i
             f"But {most:.0%} of the {inner} text occurs in the {outer} one: one holds the other, "
             "which a search for containment would report."
         )
-    lsh = f"{met:,} of {bands.bands:,} bands" if met else f"none of the {bands.bands:,} bands"
+    lsh = f"{shared:,} of {bands.bands:,} bands" if shared else f"none of the {bands.bands:,} bands"
     found.append(
         f"Their sketches agree in {estimate:.1%} of the places and share {lsh}: MinHash with LSH "
-        f"{'would compare them' if met else 'would never look at this pair'}."
+        f"{'would compare them' if shared else 'would never look at this pair'}."
     )
     near = made.simhash_distance <= RADIUS
-    how = "their headers are the same" if met_by == 0 else f"flip number {met_by} reaches the other's header"
-    if near and met_by is not None:
+    how = (
+        "their headers are the same"
+        if reached_by == 0
+        else f"flip number {reached_by} reaches the other's header"
+    )
+    if near and reached_by is not None:
         psm = f"PSM finds it, since {how}"
     elif near:
         psm = f"but none of the first {FLIPS} flips reaches the other's header, so PSM misses it"

@@ -95,13 +95,13 @@ def same_vectors(first: Rows, corpus: Corpus) -> tuple[Rows, Rows]:
     later = np.flatnonzero(first != np.arange(len(first)))
     if not len(later):
         return first, texts
-    met = np.unique(np.concatenate([later, first[later]]))
+    both = np.unique(np.concatenate([later, first[later]]))
     held = [
         blake2b(text, digest_size=32).digest()
-        for s, local in corpus.by_shard(met)
+        for s, local in corpus.by_shard(both)
         for text in s.text_bytes(local)
     ]
     seen: dict[tuple[int, bytes], int] = {}
-    for row, digest in zip(met.tolist(), held, strict=True):
+    for row, digest in zip(both.tolist(), held, strict=True):
         texts[row] = seen.setdefault((int(first[row]), digest), row)
     return first, texts

@@ -59,8 +59,8 @@ def share_within(
         return report
     left, right = rows[low[first]], rows[high[first]]
     measured = verified(np.minimum(left, right), np.maximum(left, right))
-    alike = measured.similarity >= threshold
-    place = np.searchsorted(rows, np.stack([measured.left[alike], measured.right[alike]]))
+    similar = measured.similarity >= threshold
+    place = np.searchsorted(rows, np.stack([measured.left[similar], measured.right[similar]]))
     kept = np.searchsorted(key, place.min(axis=0) * len(rows) + place.max(axis=0))
     total = int(count[kept].sum())
     if not total:

@@ -20,10 +20,12 @@ PAIRS = "left bigint, right bigint, similarity double"
 def unheld(near: DataFrame, texts: DataFrame, ranks: DataFrame, guards: tuple[Guard, ...]) -> DataFrame:
     """The pairs (left, right, similarity) that no guard holds; `texts` (row, text) are those of all documents in pairs,
     `ranks` (row, rank) say which document of a pair would be removed."""
-    met = near
+    compared = near
     for side in ("left", "right"):
-        met = met.join(texts.toDF(side, f"{side}_text"), side).join(ranks.toDF(side, f"{side}_rank"), side)
-    met = met.select(
+        compared = compared.join(texts.toDF(side, f"{side}_text"), side).join(
+            ranks.toDF(side, f"{side}_rank"), side
+        )
+    compared = compared.select(
         "left", "right", "similarity", "left_text", "right_text",
         (F.col("left_rank") <= F.col("right_rank")).alias("right_goes"),
     )  # fmt: skip
@@ -34,8 +36,8 @@ def unheld(near: DataFrame, texts: DataFrame, ranks: DataFrame, guards: tuple[Gu
             columns = (batch.column(name).to_pylist() for name in ("left_text", "right_text"))
             both = [text for column in columns for text in column]
             places = np.arange(count, dtype=np.int64)
-            goes = np.array(batch.column("right_goes").to_pylist(), np.bool_)
-            held = held_reasons(changes_of(both, places, places + count), guards, goes)
+            dropped = np.array(batch.column("right_goes").to_pylist(), np.bool_)
+            held = held_reasons(changes_of(both, places, places + count), guards, dropped)
             yield batch.select(["left", "right", "similarity"]).filter(pa.array(held == 0))
 
-    return met.mapInArrow(work, PAIRS)
+    return compared.mapInArrow(work, PAIRS)

@@ -73,7 +73,7 @@ def test_awaited(texts):
     asyncio.run(main())
 
 
-def test_with_a_key_texts_stay_here(codes):
+def test_with_a_key_no_text_is_sent(codes):
     with Client(codes.url, key=codes.key) as client:
         assert client.seen(words(500), id="k/1").new
         answers = list(client.seen_all([nd.Document("k/2", words(500) + " end"), nd.Document("k/3", "")]))
@@ -156,7 +156,7 @@ def test_it_gives_up_with_a_reason():
     assert nobody.value.status == 0 and "127.0.0.1:9" in str(nobody.value)
 
 
-def test_pauses_grow_and_heed_the_service():
+def test_pauses_grow_and_follow_the_service():
     retry = Retry(times=6, first=0.1, longest=1.0)
     assert all(0.05 * 2**n <= retry.pause(n, 503, None) <= 0.1 * 2**n for n in range(3))
     assert retry.pause(5, 0, None) <= 1.0 and retry.pause(6, 0, None) is None

@@ -83,7 +83,7 @@ def test_the_commands_have_the_option(tmp_path):
     assert said["sound"] and len(said["warnings"]) >= 1
 
 
-def test_files_of_an_older_index_stay_readable(tmp_path):
+def test_files_of_an_older_index_remain_readable(tmp_path):
     """A service of another account may read it: new cache files have the permissions of the database."""
     with nd.Index(tmp_path / "i") as index:
         index.seen(TEXT, id="a")

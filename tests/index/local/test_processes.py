@@ -82,8 +82,8 @@ def test_readers_see_whole_states(tmp_path):
         for reader in readers:
             out, err = reader.communicate(timeout=300)
             assert reader.returncode == 0, err
-            told = json.loads(out)
-            assert told["rounds"] > 0 and told["states"] > 0
+            reported = json.loads(out)
+            assert reported["rounds"] > 0 and reported["states"] > 0
 
 
 @pytest.mark.process
@@ -117,7 +117,7 @@ def test_a_reader_sees_its_snapshot_until_it_refreshes(tmp_path):
                 reader.add_prints(["x"], codes.take(slice(0, 1)))
 
 
-def test_a_reader_far_behind_the_log_loads_anew(tmp_path, monkeypatch, eager):
+def test_a_reader_far_behind_the_log_loads_again(tmp_path, monkeypatch, eager):
     from neardup.index.local import cache
 
     monkeypatch.setattr(cache, "LOG_KEPT", 0)
@@ -170,8 +170,8 @@ def test_nothing_acknowledged_is_lost_to_kill(tmp_path):
         timeout=budget(600, 3600),
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["kills"] == kills and told["operations"] > 0 and told["under_way"] > 0
+    reported = json.loads(done.stdout)
+    assert reported["kills"] == kills and reported["operations"] > 0 and reported["under_way"] > 0
 
 
 def test_a_page_that_is_fetched_again_and_again_is_always_there(tmp_path):

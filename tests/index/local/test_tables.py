@@ -69,7 +69,7 @@ def test_loaded_hidden_and_removed(seed, count, more):
         assert set(first[0].tolist()) == set(query.tolist()) and set(first[1].tolist()) <= set(row.tolist())
 
 
-def test_few_of_many_alike():
+def test_few_of_many_similar():
     found = tables()
     found.load(np.full((5000, 1), 9, np.uint64))
     query, row, _ = found.search(np.array([[9], [9]], np.uint64), _core.Mode.all, 1, True, 3)

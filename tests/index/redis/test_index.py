@@ -318,14 +318,8 @@ def test_memory_of_a_document(redis_server: str, tmp_path: Path) -> None:
         apart.kill()
 
 
-def step_by_step(index: nd.Index) -> None:
-    """Write single documents as batches are written, with a round trip for each step."""
-    index._store.writer._single.possible = False
-
-
 def halfway(index: nd.Index, id: str, word: int, when: str) -> None:
     """Add a document as a worker would that dies at some point."""
-    step_by_step(index)
     resolver = index._store.writer._resolver
 
     class Dead(BaseException):
@@ -428,11 +422,10 @@ def test_an_earlier_ticket_is_waited_for(address: Callable[..., str]) -> None:
         assert answers["two"].duplicate_of == "one"
 
 
-def test_a_later_ticket_is_told_to_look_again(address: Callable[..., str]) -> None:
+def test_a_later_ticket_has_to_look_again(address: Callable[..., str]) -> None:
     """One that was about to say "new" is stopped by a page that took its ticket before and came to write after."""
     where = address(patience=10)
     with nd.Index(where, **CODES) as late, nd.Index(where) as quick:
-        step_by_step(late)
         real = late._store.writer._numbers
         answers = {}
 
@@ -454,7 +447,6 @@ def test_a_later_ticket_is_told_to_look_again(address: Callable[..., str]) -> No
 
         def resume() -> object:
             with nd.Index(where) as third:
-                step_by_step(third)
                 third._store.writer._numbers = lambda count, now: (np.array([900]), 0)
                 return third.seen_prints(["early"], codes(7))[0]
 
@@ -537,7 +529,7 @@ def test_foreign_and_damaged_values(server: Server, address: Callable[..., str])
         nd.Index(where)
 
 
-def test_an_update_that_met_a_damaged_bucket_leaves_the_older_version(
+def test_an_update_that_read_a_damaged_bucket_leaves_the_older_version(
     server: Server, address: Callable[..., str]
 ) -> None:
     where = address(patience=0.1)
@@ -774,8 +766,8 @@ def test_the_command(address: Callable[..., str], tmp_path: Path, capsys: pytest
 
     where, pages = address(), tmp_path / "pages.jsonl"
     pages.write_text("".join(json.dumps({"id": i, "text": FERRY}) + "\n" for i in "ab"))
-    told = neardup("index", "seen", where, str(pages))
-    assert told.splitlines() == ["new        a", "duplicate  b  of a  similarity 1.000, distance 0"]
+    reported = neardup("index", "seen", where, str(pages))
+    assert reported.splitlines() == ["new        a", "duplicate  b  of a  similarity 1.000, distance 0"]
     assert "1 of 1 removed" in neardup("index", "remove", where, "a")
     assert json.loads(neardup("index", "stats", where, "--json"))["documents"] == 1
     export = tmp_path / "all.jsonl"

@@ -34,11 +34,11 @@ def test_nothing_within_the_radius_is_missed(bits: int, radius: int, expected: i
         for bit in rng.choice(bits, rng.integers(0, radius + 1), replace=False).tolist():
             asked[row, bit // 64] ^= np.uint64(1 << bit % 64)
     homes = layout.homes(stored)
-    met = np.zeros(20, bool)
+    shares_key = np.zeros(20, bool)
     probes = layout.probes(asked)
     for table in range(len(layout.tables)):
-        met |= (probes[:, layout.probed == table] == homes[:, table, None]).any(axis=1)
-    assert met.all()
+        shares_key |= (probes[:, layout.probed == table] == homes[:, table, None]).any(axis=1)
+    assert shares_key.all()
 
 
 @given(mask=st.integers(1, 2**128 - 1), seed=st.integers(0, 2**32 - 1))

@@ -48,8 +48,10 @@ def test_two_crawls_at_once(address: Callable[..., str]) -> None:
         other = site.replace("127.0.0.1", "localhost")
         # Links are followed, so that both crawls visit every page.
         crawls = [started(f"{s}/", NEARDUP_INDEX=index, NEARDUP_DROP_LINKS=False) for s in (site, other)]
-        told = [ended(crawl)[0] for crawl in crawls]
-        kept = [item["url"].removeprefix(site).removeprefix(other) for one in told for item in one["kept"]]
+        reported = [ended(crawl)[0] for crawl in crawls]
+        kept = [
+            item["url"].removeprefix(site).removeprefix(other) for one in reported for item in one["kept"]
+        ]
         pages = {path for path in asked if not path.startswith("/mirror/")} | {"/mirror/"}
         # Of a page and its mirror one was first, whichever it was.
         assert len(kept) == len(set(kept)) == len(pages)
@@ -58,7 +60,7 @@ def test_two_crawls_at_once(address: Callable[..., str]) -> None:
         }
         assert len(pages) == 3 + 2 * len(PAGES) + 2 * len(GOODS)
         with nd.Index(index, mode="read") as seen:
-            assert len(seen) == sum(one["stats"]["neardup/seen"] for one in told)
+            assert len(seen) == sum(one["stats"]["neardup/seen"] for one in reported)
             assert seen.stats().keepers == len(pages)
             assert seen.verify().problems == ()
 

@@ -60,8 +60,8 @@ def test_a_server_that_is_gone_is_asked_once_and_not_for_every_document(
             assert refused.value.status == 503 and len(asked) == 1
         asked.clear()
         pages = [engine.ingest.seen(DocumentRequest(f"{n}", "one page")) for n in range(50)]
-        told = await asyncio.gather(*pages, return_exceptions=True)
-        assert all(isinstance(one, SharedIndexError) for one in told)
+        answer = await asyncio.gather(*pages, return_exceptions=True)
+        assert all(isinstance(one, SharedIndexError) for one in answer)
         assert len(asked) < 10 and sum(asked) == 50
 
     try:

@@ -188,8 +188,8 @@ def test_a_password_is_in_no_message(
             with pytest.raises(SystemExit) as ended:
                 main(["index", *words])
             assert ended.value.code
-    told = capsys.readouterr()
-    assert "hunter2" not in told.out + told.err + caplog.text
+    answer = capsys.readouterr()
+    assert "hunter2" not in answer.out + answer.err + caplog.text
     try:
         made = Address.of(address)
     except nd.ConfigError as error:
@@ -208,9 +208,9 @@ def test_the_command_line_shows_no_password(guarded: Guarded, capsys: pytest.Cap
         )
     for words in (["stats"], ["get", "shown"], ["verify"], ["remove", "shown"]):
         main(["index", words[0], where, *words[1:], "--json"])
-        told = capsys.readouterr()
-        assert json.loads(told.out)
-        assert "hunter2" not in told.out + told.err
+        answer = capsys.readouterr()
+        assert json.loads(answer.out)
+        assert "hunter2" not in answer.out + answer.err
 
 
 def test_a_worker_in_a_process_of_its_own(guarded: Guarded) -> None:

@@ -47,7 +47,8 @@ class Watch:
 
     def follow(self, page: Page) -> None:
         page.on(
-            "console", lambda told: told.type in ("error", "warning") and self._note(f"console: {told.text}")
+            "console",
+            lambda message: message.type in ("error", "warning") and self._note(f"console: {message.text}"),
         )
         page.on("pageerror", lambda error: self._note(f"page: {error}"))
         page.on("request", lambda asked: self._check_host(page, asked.url))
@@ -133,8 +134,8 @@ def axe():
     def check(page: Page, **options) -> None:
         found = Axe().run(page, **options).response["violations"]
         bad = [one for one in found if one["impact"] in ("serious", "critical")]
-        told = [f"{one['id']} ({one['impact']}): {one['nodes'][0]['html'][:300]}" for one in bad]
-        assert not bad, "\n".join(told)
+        problems = [f"{one['id']} ({one['impact']}): {one['nodes'][0]['html'][:300]}" for one in bad]
+        assert not bad, "\n".join(problems)
 
     return check
 

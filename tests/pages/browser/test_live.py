@@ -85,7 +85,7 @@ def test_a_token_is_asked_for_and_kept_in_the_tab_alone(open_page, watch, axe, t
         expect(other.get_by_role("heading", name="This service needs a token")).to_be_visible()
 
 
-def test_a_service_that_ends_is_told_of(open_page, watch, tmp_path):
+def test_a_service_that_ends_is_reported(open_page, watch, tmp_path):
     watch.expected += ["ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "503"]
     with served(tmp_path / "index.nd") as server:
         page = open_page(server.url)

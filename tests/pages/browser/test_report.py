@@ -54,7 +54,7 @@ def test_a_plot_is_also_a_table(reports, open_page):
     assert plot.get_by_role("row", name="0.8 91 67").is_visible()
 
 
-def test_hostile_words_stay_words(reports, open_page, axe):
+def test_hostile_words_remain_words(reports, open_page, axe):
     page = open_page(reports["bad"])
     assert page.locator("main img, main script").count() == 0
     assert page.locator(".begins", has_text="<script>alert(2)</script>").first.is_visible()

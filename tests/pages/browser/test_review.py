@@ -15,7 +15,7 @@ from .conftest import PHONE, WALL, fits
 pytest.importorskip("granian", reason="the extra `review` is not installed")
 
 from support.findings import make_findings
-from support.reviewing import MARKUP, Reviewed, documents, reviewed, scanned, told
+from support.reviewing import MARKUP, Reviewed, documents, reviewed, run_cli, scanned
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
         go(page, f"#/cluster/{found.row_of('b')}")
         expect(page.locator("#clusters")).to_contain_text("Rejected: not duplicates of the keeper")
     out = tmp_path / "kept.jsonl"
-    code, said = told("apply", str(found.path), "--out", str(out))
+    code, said = run_cli("apply", str(found.path), "--out", str(out))
     assert code == 0 and "3 decisions" in said
     ids = {row["id"] for row in read_jsonl(out)}
     assert {"a-near", "b", "b-far", "alone", "also alone"} <= ids

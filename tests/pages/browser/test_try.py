@@ -55,16 +55,16 @@ def test_what_is_shown_is_what_the_service_says(alone, open_page):
     page.get_by_role("textbox", name="First text").fill(left)
     page.get_by_role("textbox", name="Second text").fill(right)
     page.get_by_role("button", name="Compare").click()
-    told = httpx.post(f"{alone}/v1/try", json={"left": left, "right": right}, trust_env=False).json()
-    pair = told["pair"]
+    response = httpx.post(f"{alone}/v1/try", json={"left": left, "right": right}, trust_env=False).json()
+    pair = response["pair"]
     expect(page.get_by_role("heading", name="Different")).to_be_visible()
     expect(page.locator(".verdict td.big").first).to_have_text(f"{pair['jaccard']:.3f}")
     bits = "".join(page.locator(".code").first.locator(".bit").all_inner_texts())
-    assert bits == told["left"]["bits"]
+    assert bits == response["left"]["bits"]
     assert page.locator(".code").first.locator(".apart").count() == pair["distance"]
-    assert page.locator(".probes tbody tr").count() == len(told["flips"])
+    assert page.locator(".probes tbody tr").count() == len(response["flips"])
     assert page.locator(".place.same").count() == pair["equal"]
-    assert page.locator(".band.equal").count() == sum(band["meets"] for band in pair["met"])
+    assert page.locator(".band.equal").count() == sum(band["whole"] for band in pair["bands"])
     assert page.locator("del").all_inner_texts() == ["spring"] and page.locator("ins").all_inner_texts() == [
         "autumn"
     ]
@@ -131,7 +131,7 @@ def test_a_hostile_id_is_a_name(indexed, open_page):
     expect(page.get_by_role("heading", name="Identical")).to_be_visible()
 
 
-def test_a_service_that_is_gone_is_told_of(open_page, watch, tmp_path):
+def test_a_service_that_is_gone_is_reported(open_page, watch, tmp_path):
     watch.expected += ["ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET"]
     with served(tmp_path / "index.nd") as server:
         page = open_page(f"{server.url}/try")

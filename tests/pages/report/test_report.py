@@ -239,7 +239,7 @@ def test_differences_hold_both_texts():
         assert joined.split() == whole.split()
 
 
-def test_differences_of_long_texts_are_short_and_unspaced_ones_are_told_apart():
+def test_differences_of_long_texts_are_short_and_unspaced_ones_are_distinguished():
     rng = np.random.default_rng(1)
     words = [f"w{n}" for n in rng.integers(0, 500, 4000)]
     other = list(words)

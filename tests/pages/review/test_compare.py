@@ -69,7 +69,7 @@ def test_moved_passages_are_not_changes():
     assert kinds == {"same", "moved"}
 
 
-def test_paragraphs_stand_in_one_row():
+def test_paragraphs_are_in_one_row():
     left, right = "One.\n\nTwo and more.\n\nThree.", "One.\n\nThree."
     rows = aligned(left, right).rows
     assert rows[0]["left"] == rows[0]["right"] == [["same", "One."]]
@@ -192,7 +192,7 @@ def test_compare(tmp_path):
         compare(review, review.view(0.8), a, len(found))
 
 
-def test_an_input_that_changed_is_told(tmp_path):
+def test_an_input_that_changed_is_reported(tmp_path):
     found = scanned(tmp_path)
     review = Review(found)
     assert review.overview()["changed"] == []

@@ -13,7 +13,7 @@ import threading
 import httpx
 import pytest
 from support.command import run
-from support.reviewing import reviewed, scanned, told
+from support.reviewing import reviewed, run_cli, scanned
 
 from neardup.findings import read_decisions
 from neardup.findings.decision_log import DECISIONS
@@ -69,8 +69,8 @@ def test_other_sites_get_nothing(server):
         for path in ("/", "/review/main.js", "/api/state"):
             assert client.get(path, headers=elsewhere).status_code == 403
             assert client.get(path, headers={"sec-fetch-site": "same-origin"}).status_code == 200
-            told = client.put(path)
-            assert told.status_code == 405 and told.headers["allow"] and told.json()["reason"]
+            run_cli = client.put(path)
+            assert run_cli.status_code == 405 and run_cli.headers["allow"] and run_cli.json()["reason"]
         for path in ("/", "/api/state", "/api/nothing", "/api/figures"):
             assert client.get(path).headers["cross-origin-resource-policy"] == "same-origin"
         link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
@@ -155,7 +155,7 @@ def test_two_servers_share_the_decisions(server, found):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_told(found, number):
+def test_it_ends_on_request(found, number):
     with reviewed(found) as server:
         assert server.get("state")["decisions"] == 0
         assert server.stop(number) == 0
@@ -164,8 +164,8 @@ def test_it_ends_when_told(found, number):
 def test_what_it_says_to_people(found, tmp_path):
     said = run("review", str(tmp_path))
     assert said.returncode == 1 and b"contains no findings" in said.stderr
-    assert told("review", str(found.path), "--export", str(tmp_path))[0] == 1
-    assert told("review", str(found.path), "--export", found.manifest["inputs"][0]["path"])[0] == 1
+    assert run_cli("review", str(found.path), "--export", str(tmp_path))[0] == 1
+    assert run_cli("review", str(found.path), "--export", found.manifest["inputs"][0]["path"])[0] == 1
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -182,14 +182,14 @@ def test_the_command_on_the_page_gives_its_numbers(tmp_path):
         assert command[:3] == ["neardup", "apply", str(found.path)]
         for threshold in (0.5, 0.8, 0.97):
             out = str(tmp_path / f"{threshold}.jsonl")
-            code, said = told(*command[1:], "--threshold", str(threshold), "--out", out, "--json")
+            code, said = run_cli(*command[1:], "--threshold", str(threshold), "--out", out, "--json")
             answer, figures = json.loads(said), server.get("figures", threshold=threshold)
             assert (
                 code == 0 and answer["written"] == figures["kept"] and answer["dropped"] == figures["dropped"]
             )
 
 
-def test_a_disk_without_room_is_told_of_and_the_log_stays_whole(tmp_path):
+def test_a_full_disk_is_reported_and_the_log_remains_whole(tmp_path):
     """The kernel's own limit on the size of a file imitates a full disk: a write is cut short, then refused."""
     found = scanned(tmp_path)
     log = found.path / DECISIONS

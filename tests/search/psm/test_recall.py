@@ -73,7 +73,7 @@ def test_a_bound_of_dependent_cases_is_lower() -> None:
 
 
 @pytest.mark.parametrize("recall", [0.8, 0.95, 0.999])
-def test_a_guarantee_goes_on_query_by_query(recall: float) -> None:
+def test_a_guarantee_continues_query_by_query(recall: float) -> None:
     codes = clustered(3)
     method = PSM(3, recall=recall, guaranteed=True)
     measured = method.calibrate(codes, mode="pairs")

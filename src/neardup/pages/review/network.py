@@ -34,7 +34,7 @@ def network_of(review: Review, view: View, row: int) -> dict[str, Any]:
     texts, many = np.unique(findings.first[rows], return_counts=True)
     shown = _shown(view, texts, keeper, row)
     chosen, size = texts[shown], many[shown]
-    stand = _representatives(view, chosen)
+    of_groups = _representatives(view, chosen)
     edges = _edges(view, chosen)
     return {
         "revision": view.decisions.revision,
@@ -51,7 +51,9 @@ def network_of(review: Review, view: View, row: int) -> dict[str, Any]:
                 "keeper": int(clusters.keeper[one]),
                 "kept": bool(view.cut.kept[one]),
             }
-            for one, name, count in zip(stand.tolist(), findings.ids(stand), size.tolist(), strict=True)
+            for one, name, count in zip(
+                of_groups.tolist(), findings.ids(of_groups), size.tolist(), strict=True
+            )
         ],
         "edges": edges,
     }

@@ -138,12 +138,12 @@ function probes(trial) {
       const turned = flipped.has(63 - at);
       return el("span", { class: turned ? "turned" : null }, turned ? (bit === "1" ? "0" : "1") : bit);
     });
-    return el("tr", { class: flip.meets ? "hit" : null },
+    return el("tr", { class: flip.reaches ? "hit" : null },
       el("td", { class: "number" }, number),
       el("td", { class: "strip" }, strip),
       el("td", {}, flip.bits.length ? flip.bits.join(" + ") : "none: the unchanged header"),
       el("td", { class: "number" }, flip.cost),
-      pair ? el("td", {}, flip.meets ? el("span", { class: "badge good" }, "reaches the second text") : "") : null);
+      pair ? el("td", {}, flip.reaches ? el("span", { class: "badge good" }, "reaches the second text") : "") : null);
   });
   const head = ["Probe", `Header, ${header} bits`, "Flipped", "Cost", ...(pair ? ["Outcome"] : [])];
   return card("PSM: which flips to try first",
@@ -155,8 +155,8 @@ function probes(trial) {
 
 function outcome({ pair, flips, radius }) {
   const near = pair.distance <= radius;
-  if (pair.met_by === null) return `None of these ${flips.length} probes reaches the header of the second text.`;
-  const how = pair.met_by === 0 ? "Both headers are the same" : `Probe ${pair.met_by} reaches the header of the second text`;
+  if (pair.reached_by === null) return `None of these ${flips.length} probes reaches the header of the second text.`;
+  const how = pair.reached_by === 0 ? "Both headers are the same" : `Probe ${pair.reached_by} reaches the header of the second text`;
   return near
     ? `${how}, and the whole codes are ${pair.distance} bits apart: within the radius of ${radius}, so it is found.`
     : `${how}, but the whole codes are ${pair.distance} bits apart, more than the radius of ${radius}: it is a candidate, but it is rejected.`;
@@ -170,7 +170,7 @@ function sketches({ left, right, pair, bands, rows }) {
   const second = right ? rowsOf(right) : null;
   const shown = Math.min(bands, 40);
   const list = first.slice(0, shown).map((values, band) => {
-    const equal = pair?.met[band].meets;
+    const equal = pair?.bands[band].whole;
     return el("li", { class: equal ? "band equal" : "band" },
       el("span", { class: "name" }, band + 1),
       el("span", { class: "places" }, values.map((value, at) => {
@@ -186,7 +186,7 @@ function sketches({ left, right, pair, bands, rows }) {
       el("div", {}, el("dt", {}, "Equal places"), el("dd", {}, `${count(pair.equal)} of ${count(bands * rows)}`), el("dd", {}, "in both sketches")),
       el("div", {}, el("dt", {}, "Estimated"), el("dd", {}, score(pair.estimate)), el("dd", {}, `± ${score(pair.error)} is usual`)),
       el("div", {}, el("dt", {}, "True"), el("dd", {}, score(pair.jaccard)), el("dd", {}, "of the shingles themselves")),
-      el("div", {}, el("dt", {}, "Equal bands"), el("dd", {}, `${count(pair.met.filter((band) => band.meets).length)} of ${count(bands)}`), el("dd", {}, `such a pair shares a band ${share(pair.chance, 1)} of the time`))) : null,
+      el("div", {}, el("dt", {}, "Equal bands"), el("dd", {}, `${count(pair.bands.filter((band) => band.whole).length)} of ${count(bands)}`), el("dd", {}, `such a pair shares a band ${share(pair.chance, 1)} of the time`))) : null,
     say(`LSH compares only pairs that agree in a whole band of ${rows} values. There are ${count(bands)} bands: enough to find almost all pairs at the threshold, and few enough that other pairs rarely share a band.`),
     el("ol", { class: "bands" }, list),
     shown < bands ? el("p", { class: "soft small" }, `… and ${count(bands - shown)} more bands`) : null);
