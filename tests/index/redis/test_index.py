@@ -318,8 +318,14 @@ def test_memory_of_a_document(redis_server: str, tmp_path: Path) -> None:
         apart.kill()
 
 
+def step_by_step(index: nd.Index) -> None:
+    """Write single documents as batches are written, with a round trip for each step."""
+    index._store.writer._single.possible = False
+
+
 def halfway(index: nd.Index, id: str, word: int, when: str) -> None:
     """Add a document as a worker would that dies at some point."""
+    step_by_step(index)
     resolver = index._store.writer._resolver
 
     class Dead(BaseException):
@@ -426,6 +432,7 @@ def test_a_later_ticket_has_to_look_again(address: Callable[..., str]) -> None:
     """One that was about to say "new" is stopped by a page that took its ticket before and came to write after."""
     where = address(patience=10)
     with nd.Index(where, **CODES) as late, nd.Index(where) as quick:
+        step_by_step(late)
         real = late._store.writer._numbers
         answers = {}
 
@@ -447,6 +454,7 @@ def test_a_later_ticket_has_to_look_again(address: Callable[..., str]) -> None:
 
         def resume() -> object:
             with nd.Index(where) as third:
+                step_by_step(third)
                 third._store.writer._numbers = lambda count, now: (np.array([900]), 0)
                 return third.seen_prints(["early"], codes(7))[0]
 

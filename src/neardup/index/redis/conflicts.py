@@ -29,7 +29,7 @@ from neardup.errors import SharedIndexError
 from neardup.index.clusters import Keepers, choose_keepers
 from neardup.index.match import NO_MATCHES, Items, Matcher, Matches
 from neardup.index.redis.connection import Command, Connection
-from neardup.index.redis.documents import RedisDocuments
+from neardup.index.redis.documents import Fetched, RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, BucketEntries, SharedTables
 from neardup.index.tables import Near
@@ -48,7 +48,7 @@ class Case:
     committed. `before` are the rows that had the ids, by position. `bare` are the positions without entries in the
     keeper tables. `found` is the reply of the tables after the documents were written; None means that they must be
     searched again. `counted` are the numbers of documents and followers that were counted with the commit, before it
-    was known to succeed."""
+    was known to succeed. `fetched` are rows whose records came with `found`."""
 
     rows: Rows
     items: Items
@@ -62,6 +62,7 @@ class Case:
     bare: set[int] = field(default_factory=set)
     found: BucketEntries | None = None
     counted: list[int] = field(default_factory=lambda: [0, 0])
+    fetched: tuple[frozenset[int], Fetched] | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ class ConflictResolver:
     def _matched(self, case: Case, todo: Rows, items: Items) -> tuple[Matches, dict[int, Record]]:
         """The keepers that each document matches. Waits while a pending document of another worker matches."""
         asked, case.found = case.found, None
+        came, case.fetched = case.fetched, None
         if asked is None:
             probes = self._matcher.probes(items)
             asked = self._tables.fetch(items.keys, items.empty, (KEEPERS,), probes)
@@ -165,7 +167,10 @@ class ConflictResolver:
         # are read before pairs of queries and rows are made, which would be a million.
         rows, pause = self._tables.rows(asked), FIRST_PAUSE
         while True:
-            fetched = self._documents.fetched(rows.tolist())
+            if came is not None and came[0].issuperset(rows.tolist()):
+                fetched, came = came[1], None  # what is read again is read from the server
+            else:
+                fetched = self._documents.fetched(rows.tolist())
             records = {
                 row: record
                 for row, record in fetched.records.items()

@@ -47,6 +47,7 @@ class CheckedKey(Protocol):
     """A key that is read with every batch, and what is done with its value."""
 
     key: bytes
+    digest: bytes
 
     def check(self, found: bytes | None) -> None: ...
 

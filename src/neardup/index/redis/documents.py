@@ -19,10 +19,10 @@ from neardup.index.redis.layout import FIELDS, ROWS_A_RECORD, KeyLayout
 from neardup.index.redis.records import KEEPER, Record, pack_records
 from neardup.index.redis.scripts import CLAIM, LEAD, READ, READ_SMALL, SIZES, SWITCH, WRITE
 
-__all__ = ["Fetched", "RedisDocuments"]
+__all__ = ["SMALL", "Fetched", "RedisDocuments"]
 
 Rows = NDArray[np.int64]
-_SMALL, _FIRST = 64 << 10, 256  # bytes of contents that come with a record, and of how many rows at most
+SMALL, _FIRST = 64 << 10, 256  # bytes of contents that come with a record, and of how many rows at most
 _ANY, _TOGETHER = (
     -1,
     1 << 20,
@@ -75,7 +75,7 @@ class RedisDocuments:
         if not ids:
             return []
         keys, fields = self.asked(ids)
-        return [self._row(v, k) for v, k in zip(self._read(keys, fields), keys, strict=True)]
+        return [self.row(v, k) for v, k in zip(self._read(keys, fields), keys, strict=True)]
 
     def claims(self, ids: Sequence[str], rows: Rows) -> Claims:
         """Commands that assign ids to rows if the ids are new, as most are; `claimed` handles the rest."""
@@ -107,7 +107,7 @@ class RedisDocuments:
             again = []
             for at, key, reply in zip(left, keys, self.connection.each(CLAIM, keys, words), strict=True):
                 if reply == 1:
-                    before[at] = self._row(said[at] or None, key)
+                    before[at] = self.row(said[at] or None, key)
                 else:
                     said[at] = reply
                     again.append(at)
@@ -135,7 +135,8 @@ class RedisDocuments:
         words = [(field, row.to_bytes(6, "little"), b"") for field, row in zip(fields, rows, strict=True)]
         return self.connection.calls(SWITCH, keys, words, self.connection.grouped(keys))
 
-    def _row(self, value: Any, key: bytes) -> int | None:
+    def row(self, value: Any, key: bytes) -> int | None:
+        """The row of an id, from the value under its digest."""
         if value is None:
             return None
         if len(value) != 6:
@@ -152,21 +153,30 @@ class RedisDocuments:
     def fetched(self, rows: Sequence[int]) -> Fetched:
         """The records of rows. If a comparison needs their contents, small ones come with them, of as many rows as take
         little memory; of the others only the sizes."""
-        if not rows or not (self.apart or self.recipe.verifies or self.recipe.compares_words):
+        if not rows or not self.compares_contents:
             return Fetched(self, self.read(rows))
         records = [self.layout.record(row) for row in rows]
         contents = [self.layout.content(row) for row in rows]
         words = [(field, _ANY) for _, field in records]
-        words += [(field, _SMALL if at < _FIRST else 0) for at, (_, field) in enumerate(contents)]
+        words += [(field, SMALL if at < _FIRST else 0) for at, (_, field) in enumerate(contents)]
         values = self.connection.each(READ_SMALL, [key for key, _ in records + contents], words, _TOGETHER)
+        return self.came_with(rows, values[: len(rows)], values[len(rows) :])
+
+    @property
+    def compares_contents(self) -> bool:
+        """Whether the contents of documents decide which of them are duplicates."""
+        return self.apart or self.recipe.verifies or self.recipe.compares_words
+
+    def came_with(self, rows: Sequence[int], records: Sequence[Any], contents: Sequence[Any]) -> Fetched:
+        """What was read of rows: their records, and their contents or the sizes of those."""
         found = {
-            row: self.unpack(value, key)
-            for row, value, (key, _) in zip(rows, values[: len(rows)], records, strict=True)
+            row: self.unpack(value, self.layout.record(row)[0])
+            for row, value in zip(rows, records, strict=True)
             if value is not None
         }
         there = [
             (row, value)
-            for row, value in zip(rows, values[len(rows) :], strict=True)
+            for row, value in zip(rows, contents, strict=True)
             if row in found and value is not None
         ]
         held = {row: self._held(found[row], value) for row, value in there if not isinstance(value, int)}
@@ -273,23 +283,29 @@ class RedisDocuments:
 
     def filled(self, rows: Sequence[int], items: Items) -> list[Command]:
         """Commands that write contents."""
-        prints, contents = items.blobs(), items.stored()
-        if self.recipe.contents == "none" and not self.apart:
+        values = self.values(items)
+        if values is None:
             return []
-        values = prints if self.apart else contents
-        if self.apart and self.recipe.contents != "none":
-            values = [
-                (fingerprint or b"") + (content or b"")
-                for fingerprint, content in zip(prints, contents, strict=True)
-            ]
         commands = []
         for page, places in _pages(rows):
             key = self.layout.contents(page)
             words: list[bytes] = []
             for at in places:
-                words += (FIELDS[rows[at] % ROWS_A_RECORD], values[at] or b"")
+                words += (FIELDS[rows[at] % ROWS_A_RECORD], values[at])
             commands.append(Command(key, ("HSET", key, *words)))
         return commands
+
+    def values(self, items: Items) -> list[bytes] | None:
+        """The contents of items as they are stored; None if an index of this kind stores none."""
+        if self.recipe.contents == "none" and not self.apart:
+            return None
+        prints, contents = items.blobs(), items.stored()
+        if not self.apart:
+            return [content or b"" for content in contents]
+        return [
+            (fingerprint or b"") + (content or b"")
+            for fingerprint, content in zip(prints, contents, strict=True)
+        ]
 
     def contents(self, records: dict[int, Record]) -> dict[int, tuple[bytes | None, bytes | None]]:
         """Fingerprint and content of rows; rows whose contents are lost are left out."""

@@ -1,6 +1,7 @@
 """The keys on the server, and the tables of buckets, chosen for the expected size of an index.
 
 {NAME}            one hash: last row and ticket, counts, settings
+{NAME}w:x         the last single document that worker x added, for some minutes
 {NAME:s}k:t:b     table t, bucket b: entries of keepers and of pending documents; an entry is its key and its row
 {NAME:s}f:t:b     the same for followers
 {NAME:s}d:r       records of the 32 rows from 32 r on: a hash; the field is the row within the page

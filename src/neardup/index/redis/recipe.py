@@ -42,17 +42,17 @@ class SharedIdentity:
     """Notices that a server was emptied or replaced: the digest of the recipe is read again with every batch."""
 
     def __init__(self, connection: Connection, digest: bytes) -> None:
-        self._connection, self._digest = connection, digest
+        self._connection, self.digest = connection, digest
         self.key = b"{%s}identity" % connection.address.name.encode()
         if connection.unchecked(self.key) != digest:
             self._restore()
 
     def check(self, found: bytes | None) -> None:
         """Raise unless `found` is what is stored under the key, and the recipe is still the one we have."""
-        if found == self._digest:
+        if found == self.digest:
             return
         stored = self._connection.unchecked(recipe_key(self._connection.address.name))
-        if stored is not None and _digest(stored) == self._digest:
+        if stored is not None and _digest(stored) == self.digest:
             self._restore()  # a failover lost the key alone
             return
         what = "has another index under this name" if stored is not None else "no longer has this index"
@@ -64,7 +64,7 @@ class SharedIdentity:
 
     def _restore(self) -> None:
         with contextlib.suppress(SharedIndexError):  # a replica, or a user that may only read
-            self._connection.unchecked(self.key, "SET", self._digest)
+            self._connection.unchecked(self.key, "SET", self.digest)
 
 
 def usual_config(_: Contents) -> Config:

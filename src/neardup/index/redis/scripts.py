@@ -6,6 +6,7 @@ They are sent in full (EVAL), so they also work on a server that was restarted o
 from __future__ import annotations
 
 __all__ = [
+    "ADD_ONE",
     "APPEND",
     "CLAIM",
     "CUT",
@@ -212,3 +213,89 @@ return taken
 """
 """Writes fields that do not exist yet, so that a delayed copy of the command cannot undo later changes. KEYS: one
 hash; ARGV: fields and values. Returns how many fields exist with a value that differs in more than its state."""
+
+ADD_ONE = """
+local call, sub, find, pack, format = redis.call, string.sub, string.find, struct.pack, string.format
+local name, nonce, tail, digest, content, second = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local words, tables, small, most = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local function place(row)
+  local page = math.floor(row / 32)
+  local tag = format('{%s:%x}', name, page % 128)
+  return format('%sd:%x', tag, page), format('%sc:%x', tag, page), row % 32
+end
+local row, ticket, before
+if call('GET', KEYS[6]) ~= ARGV[13] then return 0 end
+local last = call('GET', KEYS[2])
+if last and sub(last, 1, 16) == nonce then
+  row, ticket = struct.unpack('<I6I6', last, 17)
+  before = sub(last, 29)
+else
+  if #call('ZRANGEBYSCORE', KEYS[4], '-inf', ARGV[11], 'LIMIT', 0, 1) > 0 then return 0 end
+  row, ticket = call('HINCRBY', KEYS[1], 'rows', 1) - 1, call('HINCRBY', KEYS[1], 'tickets', 1)
+  if row < 0 or row >= 2^48 or ticket < 1 or ticket >= 2^48 then return 0 end
+  local record, contents, field = place(row)
+  if call('HEXISTS', record, field) == 1 then return 0 end
+  call('HSET', record, field, 'P' .. pack('<I6', ticket) .. tail)
+  if sub(content, 1, 1) == '1' then call('HSET', contents, field, sub(content, 2)) end
+  local own = pack('<I8', row)
+  for i = 1, tables do call('APPEND', KEYS[6 + i], ARGV[13 + i] .. own) end
+  if second ~= '' then
+    call('APPEND', KEYS[5], own)
+    call('ZADD', KEYS[4], second, second)
+  end
+  before = call('HGET', KEYS[3], digest) or ''
+  call('HSET', KEYS[3], digest, pack('<I6', row))
+  call('SET', KEYS[2], nonce .. pack('<I6I6', row, ticket) .. before, 'EX', ARGV[12])
+end
+local first, count = 6 + tables, #KEYS - 6 - tables
+if count == 0 then first, count = 6, tables end
+local found, seen, near, width = {}, {[row] = true}, {}, 8 * words + 8
+for i = 1, count do
+  local held = call('GET', KEYS[first + i])
+  found[i] = held
+  if held and most >= 0 and #held <= 16384 then
+    local key = ARGV[13 + i]
+    local at = find(held, key, 1, true)
+    while at and #near < 32 do
+      if (at - 1) % width == 0 then
+        local other = struct.unpack('<I6', held, at + 8 * words)
+        if not seen[other] then
+          seen[other] = true
+          near[#near + 1] = other
+        end
+        at = at + width - 1
+      end
+      at = find(held, key, at + 1, true)
+    end
+  end
+end
+local records, contents = {}, {}
+for i, other in ipairs(near) do
+  local record, content, field = place(other)
+  records[i] = call('HGET', record, field)
+  contents[i] = false
+  if most > 0 then
+    local size = call('HSTRLEN', content, field)
+    if size > small or size > most then contents[i] = size
+    else
+      contents[i] = call('HGET', content, field)
+      most = most - size
+    end
+  end
+end
+return {row, ticket, before, found, near, records, contents}
+"""
+"""Adds one document as pending and searches for it, in one step: takes a row and a ticket; writes record, contents,
+entries and expiry; gives the row its id; and reads the buckets, with the records and small contents of rows that have
+the key of one of its entries. For one server: the keys of records follow from rows, so they are not among KEYS.
+
+KEYS: counters, the last call of this worker, the bucket of the id, the seconds in which rows expire, the list of its
+second, the identity of the index, the buckets for its entries, and those to search if they are others.
+ARGV: the name of the index, a number for this call, the record without its first 7 bytes, the digest of the id, '1' and
+the contents ('' for none), the second in which it expires (''), words of a key, how many entries, the bytes of contents
+of one row and of all that are returned (-1: no records either), the present second, the seconds for which a call is
+remembered, the identity that the server must have, and the keys of the entries.
+
+Returns the row, the ticket, the row that had the id (''), the buckets, and the rows with their records and contents or
+the sizes of these; 0, and nothing is written, if the row is taken, expired rows must be removed first, or the server
+has another index. A call that is sent again with the number of the last one writes nothing, and reads."""

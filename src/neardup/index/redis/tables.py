@@ -234,13 +234,7 @@ class SharedTables:
         order: list[int] | None = None
         for kind in kinds if len(asked) else ():
             if self._cluster:
-                place = np.empty(probes.shape, np.int64)
-                for table in range(len(self.layout.tables)):
-                    columns = self.layout.probed == table
-                    buckets, at = np.unique(probes[:, columns], return_inverse=True)
-                    place[:, columns] = at.reshape(len(asked), -1) + len(names)
-                    names += self.layout.buckets(kind, table, buckets.tolist())
-                places.append(place)
+                places.append(self._places(kind, probes, names))
             else:
                 data, many, asking, place = _core.bucket_reads(self._name, kind, probes, self.layout.probed)
                 commands += _packed(data, many)
@@ -252,6 +246,30 @@ class SharedTables:
             order = list(chain.from_iterable(groups))
         joined = np.concatenate(places, axis=1) if places else np.empty((0, 0), np.int64)
         return Question(there, asked, joined, kinds, commands, order)
+
+    def _places(self, kind: bytes, probes: Keys, names: list[bytes]) -> Rows:
+        """Where each probe finds its bucket among the names, to which those of the buckets are added."""
+        place = np.empty(probes.shape, np.int64)
+        for table in range(len(self.layout.tables)):
+            columns = self.layout.probed == table
+            buckets, at = np.unique(probes[:, columns], return_inverse=True)
+            place[:, columns] = at.reshape(len(probes), -1) + len(names)
+            names += self.layout.buckets(kind, table, buckets.tolist())
+        return place
+
+    def one(self, keys: Keys) -> tuple[Question, list[bytes], list[bytes], list[bytes]]:
+        """The search for one document among the keepers, which a script makes: the buckets that the document belongs
+        to, the key of its entry in each, and the buckets that are searched, if they are others."""
+        layout = self.layout
+        homes, probes = layout.homes(keys), layout.probes(keys)
+        names = [layout.buckets(KEEPERS, table, [home])[0] for table, home in enumerate(homes[0].tolist())]
+        entries = [keys[0, first : first + layout.words].tobytes() for first in layout.firsts.tolist()]
+        searched: list[bytes] = []
+        place = np.arange(len(names))[None]
+        if probes.shape != homes.shape:
+            place = self._places(KEEPERS, probes, searched)
+        question = Question(np.zeros(1, np.int64), keys, place, (KEEPERS,), [], None)
+        return question, names, entries, searched
 
     def read(self, question: Question, replies: Sequence[Any]) -> BucketEntries:
         """The entries of the buckets that a question has read."""

@@ -23,6 +23,7 @@ from neardup.index.redis.documents import Fetched, RedisDocuments
 from neardup.index.redis.journal import Journal
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
 from neardup.index.redis.scripts import FORGET
+from neardup.index.redis.single import SingleWriter
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
 
 __all__ = ["RedisWriter"]
@@ -51,6 +52,7 @@ class RedisWriter:
         self._connection, self._layout = documents.connection, documents.layout
         self._resolver = ConflictResolver(documents, tables, matcher, self._connection.address.patience)
         self._ttl, self._writes, self._journal = lasting(ttl), writes, journal
+        self._single = SingleWriter(documents, tables, matcher, self._give_up)
         self._lock = threading.RLock()
 
     def put(
@@ -91,8 +93,12 @@ class RedisWriter:
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
     ) -> tuple[Case, set[int]]:
         """Write documents as pending. Also returns the rows of their older versions."""
-        case, taken = self._written(ids, items, metas, times)
-        skipped = len(ids)
+        case: Case | None = None
+        taken, skipped = 0, len(ids)
+        if skipped == 1:
+            case = self._single.begun(ids[0], items, metas[0], *times[0], int(time.time() * 1000))
+        if case is None:
+            case, taken = self._written(ids, items, metas, times)
         while taken:
             # A failover or restart has set the row counter back, and these rows already hold other documents: use
             # free rows.
