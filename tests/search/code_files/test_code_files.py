@@ -186,8 +186,9 @@ def test_psm_finds_the_share_it_was_asked_for(tmp_path):
         said.least >= 0.9 and said.relative >= said.least and said.flips and said.header_bits and said.counted
     )
     bare = open_codes(written(tmp_path / "a.npy", codes))
-    with pytest.raises(DataError, match="margins"):
-        search_files(bare, bare, search="psm")
+    for call in (search_files, join_files, lambda one, _, **given: batch_files(one, [segment], **given)):
+        with pytest.raises(ConfigError, match=r"margins.*search exactly"):
+            call(bare, bare if call is search_files else None, search="psm")
 
 
 def test_files_that_cannot_be_compared(tmp_path):

@@ -163,7 +163,7 @@ class CodeFile:
         if memory is not None and (needed := holding_bytes([self])) > parse_size(memory):
             raise ConfigError(
                 f"{self.path}: {counted(self.count, 'code')} take about {size_text(needed)} of memory, more than the "
-                f"{memory} allowed; give more, or make a segment (neardup codes make) and use neardup codes batch"
+                f"{memory} allowed: give more, or search the queries in parts"
             )
         parts, done = [], 0
         for part in self.chunks():

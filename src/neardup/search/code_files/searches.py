@@ -77,6 +77,15 @@ def _check_memory(files: Sequence[CodeFile], memory: int | str) -> None:
         )
 
 
+def _check_margins(search: SearchName, files: Sequence[CodeFile]) -> None:
+    for file in files if search == "psm" else ():
+        if not file.has_margins:
+            raise ConfigError(
+                f"{file.path}: psm flips the weakest bits first and needs margins, which this file has not: make it with "
+                "neardup codes make as .parquet from documents, or search exactly"
+            )
+
+
 def _method(name: SearchName, radius: int, bits: int, recall: float) -> Any:
     if name == "psm":
         return PSM(radius, recall, bits=bits)
@@ -103,6 +112,7 @@ def search_files(
     """The stored codes within `radius` of each query, both held in memory. PSM needs margins in both files, and
     calibrates on the stored codes for the `recall`."""
     check_mode(mode)
+    _check_margins(search, [queries, stored])
     scheme = same_kind([queries, stored])
     _check_memory([queries, stored], memory)
     held, held_columns = stored.load(scheme=scheme)
@@ -171,6 +181,7 @@ def join_files(
             raise ConfigError(
                 "a join of two files is exact; with PSM search one in the other: neardup codes search"
             )
+        _check_margins(search, files)
         found, report = PSM(radius, recall, bits=left.bits).found(one, threads)
         piece = (_named(one_columns, found.left), _named(one_columns, found.right), found.distance)
         return CodeHits([piece], report, len(left), len(left))
@@ -207,6 +218,7 @@ def batch_files(
     if append and not folder:
         raise ConfigError("only a folder of segments can grow: name one folder, which may be empty")
     segments = SegmentSet(places[0] if folder else places)
+    _check_margins(search, [queries])
     scheme = segments.segments[0].scheme if segments.segments else same_kind([queries])
     asked, columns = queries.renamed(scheme).load(memory=memory)
     method: BatchBPHS | BatchPSM
