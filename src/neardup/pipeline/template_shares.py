@@ -22,7 +22,7 @@ from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import common_features, rows_by_source
 from neardup.values.seeds import DEFAULT_SEED
 
-__all__ = ["Recurring", "learn_template", "template_features", "template_shares"]
+__all__ = ["Recurring", "learn_template", "template_features", "template_samples", "template_shares"]
 
 Rows = NDArray[np.int64]
 Recurring = Mapping[int, NDArray[np.uint64]]
@@ -37,13 +37,22 @@ def template_features(compared: TextFeatures) -> TextFeatures:
 
 def learn_template(corpus: Corpus, features: TextFeatures, threads: int = 1) -> Recurring:
     """What recurs in each source with 100 documents or more, by a sample of it."""
-    usual = Templates()
-    many = max(1, int((np.bincount(corpus.sources, minlength=1) >= usual.least).sum()))
-    templates = replace(usual, sample=max(usual.least, min(SAMPLE, SAMPLES // many)))
+    templates = _sampling(corpus)
     return {
         source: np.sort(common_features(corpus, rows, features, templates, threads).frequencies.hashes)
         for source, rows in rows_by_source(corpus, templates)
     }
+
+
+def template_samples(corpus: Corpus) -> list[tuple[int, Rows]]:
+    """The sources that are learnt, and the rows of each from which they are."""
+    return rows_by_source(corpus, _sampling(corpus))
+
+
+def _sampling(corpus: Corpus) -> Templates:
+    usual = Templates()
+    many = max(1, int((np.bincount(corpus.sources, minlength=1) >= usual.least).sum()))
+    return replace(usual, sample=max(usual.least, min(SAMPLE, SAMPLES // many)))
 
 
 def template_shares(

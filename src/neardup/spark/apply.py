@@ -32,17 +32,8 @@ from neardup.findings.removal_alarms import alarms
 from neardup.pipeline.batches import DocumentBatch
 from neardup.spark.findings import read_origin
 from neardup.spark.inputs import File, Files
-from neardup.spark.pieces import (
-    PATH,
-    START,
-    Pieces,
-    PlaceSet,
-    ReadRecipe,
-    begins_of,
-    checksums_of,
-    file_begins,
-    split_of,
-)
+from neardup.spark.pieces import PATH, START, Pieces, ReadRecipe, split_of
+from neardup.spark.places import PlaceSet, begins_of, checksums_of, file_begins
 from neardup.spark.session import errors_of_workers, own_session, settings, start
 from neardup.spark.storage import Folder, file_system
 

@@ -18,13 +18,12 @@ from pyspark.sql import functions as F
 
 from neardup.clusters.keepers import FIELD_POLICIES
 from neardup.config.config import Config
-from neardup.config.kinds import kind_of
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
 from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
-from neardup.pipeline.rules import check_prune
+from neardup.spark.blocks import DOCUMENTS, Unpacked
 from neardup.spark.inputs import Files, FrameInput, SparkInput
-from neardup.spark.pieces import PlaceSet, begins_of, checksums_of, file_begins
+from neardup.spark.places import PlaceSet, begins_of, checksums_of, file_begins
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.worker import (
     FREQUENCIES,
@@ -39,39 +38,12 @@ from neardup.spark.worker import (
     fingerprints,
 )
 
-__all__ = ["RunDocuments", "check_config", "partitions_for"]
+__all__ = ["RunDocuments", "partitions_for"]
 
 _PART = 64 << 20  # bytes of text for one partition of a shuffle
 _BITS = 16  # a block of a bitmap holds 2**16 places: 8 KB of bits
 Places = NDArray[np.int64]
 _ORDER = "part int, inside bigint, place bigint"
-
-
-def check_config(config: Config) -> None:
-    """ConfigError if the config needs something that only the local pipeline has; it names the local command."""
-    config.check_words("Spark")
-    if config.templates is not None:
-        share = config.templates.share
-        raise ConfigError(
-            f"only the local pipeline learns templates; on one machine: neardup scan INPUTS --templates {share:g}"
-        )
-    check_prune(config)
-    if (method := config.method) is not None:
-        try:
-            method.shuffled(method.kept(config.prints.blank))
-        except ConfigError as error:
-            raise ConfigError(f"{error}; on one machine: {_local_command(config)}") from None
-
-
-def _local_command(config: Config) -> str:
-    """What to type where all documents are on one machine."""
-    search, verify = config.search, config.verify
-    if search is None:
-        return f"neardup scan INPUTS --measure {kind_of(type(verify))} --threshold {verify.threshold:g}"
-    if (reach := search.reach(config.prints)) is None:
-        return "neardup scan INPUTS --config FILE"
-    made, found = kind_of(type(config.prints)), kind_of(type(search))
-    return f"neardup scan INPUTS --method {made} --search {found} --radius {reach.radius}"
 
 
 def partitions_for(size: int) -> int:
@@ -91,11 +63,9 @@ class RunDocuments:
         folder: Folder,
         partitions: int,
         chosen: bool = False,
-        keeps_texts: bool = False,
     ) -> None:
         self.session, self.source, self.config = session, source, config
         self.folder, self.partitions, self.chosen = folder, partitions, chosen
-        self.keeps_texts = keeps_texts or source.keeps_texts
         self._held: list[Any] = []
 
     @cached_property
@@ -112,7 +82,7 @@ class RunDocuments:
         parts = []
         for recipe in self.source.recipes:
             rows = self.source.rows(recipe, self.session)
-            parts.append(rows.mapInArrow(Fingerprint(self.config, recipe, self.keeps_texts), READ))
+            parts.append(rows.mapInArrow(Fingerprint(self.config, recipe, self.source.keeps_texts), READ))
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.unionByName(part)
@@ -146,7 +116,7 @@ class RunDocuments:
             **{name: dict(sorted(counts.items())) for name, counts in sums.items()},
             "pieces": [[file, start, lines] for file, start, lines, _ in pieces],
             "checksums": [checksum for *_, checksum in pieces],
-            "texts": self.keeps_texts,
+            "texts": self.source.keeps_texts,
         }
 
     @cached_property
@@ -183,8 +153,14 @@ class RunDocuments:
         """Whether a document's row is its place."""
         return not isinstance(self.source, FrameInput)
 
-    def _placed(self) -> DataFrame:
-        """All rows that were read, with place and file name."""
+    def _documents(self) -> DataFrame:
+        """All documents that were read, with place and file name."""
+        blocks = self.folder.read("read").where("kind = 0").select("columns", "prints")
+        method = None if needs_corpus(self.config) else self.config.method
+        return self._placed(blocks.mapInArrow(Unpacked(method), DOCUMENTS))
+
+    def _placed(self, rows: DataFrame) -> DataFrame:
+        """Documents or rejects with place and file name."""
         names = [file.name for file in self.source.files] if isinstance(self.source, Files) else []
         of_file = self.file_begins
         table = [
@@ -197,7 +173,7 @@ class RunDocuments:
         arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
         made = pa.table(arrays, names=["file", "start", "begin", "file_begin", "name"])
         pieces = F.broadcast(as_frame(self.session, made, schema))
-        rows = self.folder.read("read").join(pieces, ["file", "start"])
+        rows = rows.join(pieces, ["file", "start"])
         place = F.col("begin") + F.col("line") - 1
         return rows.withColumn("place", place).withColumn("line", place - F.col("file_begin") + 1)
 
@@ -208,7 +184,7 @@ class RunDocuments:
         return self.folder.read("fingerprints")
 
     def _frame(self) -> DataFrame:
-        rows = self._placed().where("kind = 0")
+        rows = self._documents()
         made = F.concat(F.col("name"), F.lit(":"), F.col("line"))
         rows = rows.withColumn("id", F.coalesce("id", made)).withColumn(
             "source", F.coalesce("source", "name")
@@ -275,7 +251,7 @@ class RunDocuments:
 
         def make() -> DataFrame:
             key = F.col("id").cast("bigint") if numeric else F.col("id")
-            ids = self._placed().where("kind = 0").select("place", "id", key.alias("key"))
+            ids = self._documents().select("place", "id", key.alias("key"))
             ordered = ids.repartitionByRange(self.partitions, "key").sortWithinPartitions("key")
             return ordered.select("place", "id").mapInArrow(_numbered, _ORDER)
 
@@ -302,7 +278,7 @@ class RunDocuments:
         wanted = self.session.sparkContext.broadcast(PlaceSet(self.begins, bits, self.checksums))
         self._held.append(wanted)
         if self.facts["texts"]:
-            kept = self._placed().where("kind = 0").select("place", "text")
+            kept = self.folder.read("read").where("kind = 0").select("columns", "texts")
             return kept.mapInArrow(LaterPass(None, wanted, work), schema)
         parts = [
             self.source.rows(recipe, self.session).mapInArrow(LaterPass(recipe, wanted, work), schema)
@@ -351,7 +327,7 @@ class RunDocuments:
 
     def _sample(self) -> DataFrame:
         """The places of the documents from which weights are learnt: all that take part, or a sample of IDF_SAMPLE."""
-        rows = self._placed().where("kind = 0")
+        rows = self._documents()
         taking = rows.where(~F.col("empty") & (F.col("filtered") == 0)).select("place")
         taking = self._with_rows(taking)
         count = self.facts["documents"] - self.facts["out"]
@@ -375,7 +351,8 @@ class RunDocuments:
 
     def rejects(self) -> DataFrame:
         """The rows that could not be read: file, row, reason, detail, sample."""
-        rejected = self._placed().where((F.col("kind") == 1) & (F.col("file") >= self._reference_files))
+        rows = self.folder.read("read").where("kind = 1").drop("columns", "prints", "texts")
+        rejected = self._placed(rows.where(F.col("file") >= self._reference_files))
         return rejected.select(
             F.col("name").alias("file"), F.col("line").alias("row"), "reason", "detail", "sample"
         )  # fmt: skip

@@ -27,6 +27,7 @@ from neardup.readers.recognise import HEAD, recognise
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import format_of, nothing_to_read
 from neardup.spark.pieces import PATH, START, ReadRecipe, plain_path
+from neardup.spark.ranges import FileRange, ranges_of
 from neardup.spark.storage import Listed, file_system, java_path
 
 __all__ = ["File", "Files", "FrameInput", "SparkInput"]
@@ -88,6 +89,7 @@ class Files:
     reference: int = 0
     account: Account = field(default_factory=Account, compare=False)
     content: str = ""  # a digest of a sample of all files
+    split: int = 0  # bytes of a part of a file that workers read themselves; 0: Spark reads them
 
     @classmethod
     def find(
@@ -148,8 +150,15 @@ class Files:
             page = is_html(layout) or kind in ("html", "warc")
             read_as = {"jsonl": "lines", "parquet": "columns"}.get(kind, "files")
             html = page and self.html != "none"
+            tasks: tuple[tuple[FileRange, ...], ...] = ()
+            if read_as == "lines":
+                tasks = ranges_of(
+                    [(self.files[i].path, self.files[i].size) for i in numbers.values()], self.split
+                )
             made.append(
-                ReadRecipe(read_as, layout.text, layout.id, self.fields, html, kind, numbers, self.limits)
+                ReadRecipe(
+                    read_as, layout.text, layout.id, self.fields, html, kind, numbers, self.limits, tasks
+                )
             )
         return made
 
@@ -163,6 +172,8 @@ class Files:
 
     def rows(self, recipe: ReadRecipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
         """With `whole`, all columns of a table, unchanged."""
+        if recipe.tasks:
+            return session.range(0, len(recipe.tasks), 1, len(recipe.tasks))
         paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if plain_path(f.path) in recipe.files]
         where = [F.col("_metadata.file_path").alias(PATH), F.col("_metadata.file_block_start").alias(START)]
         if recipe.kind == "lines":

@@ -9,10 +9,10 @@ from __future__ import annotations
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import numpy as np
 import pyarrow as pa
@@ -32,17 +32,15 @@ from neardup.readers.reader import open_file
 from neardup.readers.rejects import SAMPLE, Rejects
 from neardup.readers.sources import Source
 from neardup.readers.text_block import TextBlock
+from neardup.spark.places import PlaceSet
+from neardup.spark.ranges import FileRange, read_ranges
 
 __all__ = [
     "MADE",
     "PATH",
     "START",
     "Pieces",
-    "PlaceSet",
     "ReadRecipe",
-    "begins_of",
-    "checksums_of",
-    "file_begins",
     "plain_path",
     "split_of",
 ]
@@ -67,27 +65,11 @@ class ReadRecipe:
     format: str = ""
     files: dict[str, int] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    tasks: tuple[tuple[FileRange, ...], ...] = ()  # if the workers read the files themselves
 
     @property
     def layout(self) -> Layout:
         return Layout(self.text, self.id, (self.text, *((self.id,) if self.id else ()), *self.fields))
-
-
-@dataclass(frozen=True)
-class PlaceSet:
-    """A set of places: where each piece begins, and one bit for each place (None: all places)."""
-
-    begins: dict[tuple[int, int], int]
-    bits: NDArray[np.uint8] | None
-    checksums: dict[tuple[int, int], int] = field(
-        default_factory=dict
-    )  # of the pieces as they were first read
-
-    def contains(self, places: Rows) -> NDArray[np.bool_]:
-        if self.bits is None:
-            return np.ones(len(places), np.bool_)
-        byte = self.bits[places >> 3]
-        return np.asarray((byte >> (places & 7).astype(np.uint8)) & 1, np.bool_)
 
 
 class _RejectRows(Rejects):
@@ -125,26 +107,6 @@ class _Piece:
 def plain_path(path: str) -> str:
     """A path with one slash after the scheme: Spark and Hadoop differ in their number."""
     return re.sub("^([a-z0-9]+):/+", r"\1:/", path)
-
-
-def begins_of(pieces: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
-    """The place at which each piece (file, first byte, lines) begins, by file and first byte."""
-    ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
-    return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
-
-
-def file_begins(begins: Mapping[tuple[int, int], int]) -> dict[int, int]:
-    """The place at which each file begins."""
-    found: dict[int, int] = {}
-    for (file, _), at in begins.items():
-        found[file] = min(at, found.get(file, at))
-    return found
-
-
-def checksums_of(facts: Mapping[str, Any]) -> dict[tuple[int, int], int]:
-    """The checksum of each piece, by file and first byte."""
-    pairs = zip(facts["pieces"], facts["checksums"], strict=False)
-    return {(file, start): checksum for (file, start, _), checksum in pairs}
 
 
 def split_of(name: str) -> tuple[int, int]:
@@ -210,10 +172,12 @@ class Pieces:
         with another checksum than the first one."""
         name = {"lines": "value", "columns": text}.get(self.recipe.kind)
         piece: _Piece | None = None
-        for batch in batches:
+        for batch in _read(batches, self.recipe.tasks) if self.recipe.tasks else batches:
             if not batch.num_rows:
                 continue
-            paths = batch.column(PATH).dictionary_encode()
+            paths = batch.column(PATH)
+            if not pa.types.is_dictionary(paths.type):
+                paths = paths.dictionary_encode()
             codes = paths.indices.to_numpy(zero_copy_only=False)
             starts = batch.column(START).to_numpy(zero_copy_only=False)
             change = np.flatnonzero((np.diff(codes) != 0) | (np.diff(starts) != 0)) + 1
@@ -381,6 +345,18 @@ class Pieces:
                 documents, rows, size = [], [], 0
         if documents:
             yield DocumentBatch(documents, [source.name] * len(rows), rows, self.recipe.html)
+
+
+def _read(
+    batches: Iterator[pa.RecordBatch], tasks: tuple[tuple[FileRange, ...], ...]
+) -> Iterator[pa.RecordBatch]:
+    """The rows that Spark would read of these ranges."""
+    for one, lines in read_ranges(batches, tasks):
+        path = pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(len(lines), np.int32)), [quote(one.path, safe=":/")]
+        )
+        start = pa.array(np.full(len(lines), one.start, np.int64))
+        yield pa.record_batch([path, start, lines], [PATH, START, "value"])
 
 
 def _checksum(column: pa.Array, before: int) -> int:

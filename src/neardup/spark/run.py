@@ -23,9 +23,9 @@ from neardup.progress import Progress
 from neardup.readers.account import TOLERATED
 from neardup.readers.layout import Layout, find_layout, is_html
 from neardup.spark.account import check_account
-from neardup.spark.documents import check_config
 from neardup.spark.drawn_seed import sampled
 from neardup.spark.inputs import Files, FrameInput
+from neardup.spark.refused import check_config
 from neardup.spark.session import check_session, errors_of_workers, start
 from neardup.spark.stages import Stages
 

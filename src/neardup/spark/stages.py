@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,11 +25,12 @@ from neardup.spark.clusters import (
     native_keepers,
     native_labels,
 )
-from neardup.spark.documents import RunDocuments, check_config, partitions_for
+from neardup.spark.documents import RunDocuments, partitions_for
 from neardup.spark.findings import FindingsOfRun
-from neardup.spark.inputs import SparkInput
+from neardup.spark.inputs import Files, SparkInput
 from neardup.spark.pairs import bundled, neighbours, pairs_of
 from neardup.spark.protect import unheld
+from neardup.spark.refused import check_config
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.small import DECISIONS, SMALL, SmallRun, is_small
@@ -81,12 +83,12 @@ class Stages:
         identity = {**source.identity(), "config": self.config.to_plain(), "version": __version__}
         split = folder.claim(identity, split, overwrite)
         self.session = own_session(spark, settings(chosen, split))
+        source = replace(source, split=split) if isinstance(source, Files) else source
         self.folder = Folder(self.session, run)
         self.folder.lease, self.folder.claimed = folder.lease, folder.claimed
         self.documents = RunDocuments(
-            self.session, source, self.config, self.folder, chosen, partitions is not None,
-            keeps_texts=0 < source.size <= small,
-        )  # fmt: skip
+            self.session, source, self.config, self.folder, chosen, partitions is not None
+        )
         self._candidates = CandidateStages(self.documents)
 
     def fingerprints(self) -> DataFrame:
@@ -357,7 +359,7 @@ class Stages:
         return self.session.read.schema(schema).parquet(path), counted["rows"]
 
     def _is_small(self) -> bool:
-        return self._run("read", lambda: is_small(self.documents.facts, self.small))
+        return self._run("read", lambda: is_small(self.documents.facts, self.small, self.config))
 
     @cached_property
     def _small(self) -> SmallRun:

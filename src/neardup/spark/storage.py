@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -20,10 +21,11 @@ from neardup.storage.checked_json import checked_json, parse_checked
 __all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path", "write_counted"]
 
 MARK = "run.json"
-LAYOUT = 7  # version of the columns and marks of the stages; a run with another one is not read
+LAYOUT = 8  # version of the columns and marks of the stages; a run with another one is not read
 _WRITTEN = re.compile(
     r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )  # a file that Spark wrote; the group names the write job
+_GLOB = re.compile(r"([\\{}\[\]*?])")  # what Hadoop takes for a pattern
 Facts = dict[str, Any]
 
 
@@ -279,6 +281,17 @@ class Folder:
         job = self._facts[name]["job"]
         only = {"pathGlobFilter": f"part-*{job}*"} if job else {}
         return self.spark.read.schema(schema).options(**only).parquet(f"{self.path}/{name}")
+
+    def parts(self, name: str, columns: Sequence[str], schema: Any, count: int) -> Iterator[pa.Table]:
+        """Columns of a folder of Parquet files, about a `count`-th of the files at a time, to bound the driver's
+        memory and the size of a job's result."""
+        files = [file for file in self.files(name) if file.path.endswith(".parquet")]
+        ends = np.cumsum([file.size for file in files])
+        part = ends * count // (ends[-1] + 1) if files else ends
+        for some in np.split(np.arange(len(files)), np.flatnonzero(np.diff(part)) + 1):
+            paths = [_GLOB.sub(r"\\\1", files[i].path) for i in some.tolist()]
+            if paths:
+                yield self.spark.read.schema(schema).parquet(*paths).select(*columns).toArrow()
 
 
 def write_counted(

@@ -25,8 +25,9 @@ from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
 from neardup.readers.account import page_reason
-from neardup.search.interface import Method, PrintColumns
-from neardup.spark.pieces import MADE, Pieces, PlaceSet, ReadRecipe, split_of
+from neardup.spark.blocks import block, prints_block, rows_of, shuffled
+from neardup.spark.pieces import MADE, Pieces, ReadRecipe, split_of
+from neardup.spark.places import PlaceSet
 
 __all__ = [
     "DIGESTS",
@@ -35,6 +36,7 @@ __all__ = [
     "READ",
     "SETS",
     "TEXTS",
+    "TEXT_BLOCKS",
     "Fingerprint",
     "LaterPass",
     "Texts",
@@ -44,19 +46,20 @@ __all__ = [
     "fingerprints",
     "prepared_with",
     "read_type",
+    "text_blocks",
     "texts_of",
 ]
 
 DOCUMENT, REJECT, PIECE, TALLY = 0, 1, 2, 3
 READ = (
-    "kind tinyint, file int, start bigint, line bigint, id string, d0 bigint, d1 bigint, empty boolean, "
-    "filtered tinyint, tokens bigint, size bigint, source string, score double, equal_key array<bigint>, "
-    "keys array<bigint>, text string, reason string, detail string, sample string"
+    "kind tinyint, file int, start bigint, line bigint, d0 bigint, reason string, detail string, sample string, "
+    "columns binary, prints binary, texts binary"
 )
 PRINTS = "place bigint, equal_key array<bigint>, keys array<bigint>"
 SETS = "place bigint, hashes binary, weights binary, language string"
 FREQUENCIES = "hash bigint, count bigint"
 TEXTS = "place bigint, text binary"
+TEXT_BLOCKS = "block binary"
 WORDS = "place bigint, words binary, text binary"
 DIGESTS = "place bigint, d0 bigint, d1 bigint"
 
@@ -67,21 +70,13 @@ read_type = pa.schema(
         ("file", pa.int32()),
         ("start", pa.int64()),
         ("line", pa.int64()),
-        ("id", pa.string()),
         ("d0", pa.int64()),
-        ("d1", pa.int64()),
-        ("empty", pa.bool_()),
-        ("filtered", pa.int8()),
-        ("tokens", pa.int64()),
-        ("size", pa.int64()),
-        ("source", pa.string()),
-        ("score", pa.float64()),
-        ("equal_key", _LONGS),
-        ("keys", _LONGS),
-        ("text", pa.string()),
         ("reason", pa.string()),
         ("detail", pa.string()),
         ("sample", pa.string()),
+        ("columns", pa.binary()),
+        ("prints", pa.binary()),
+        ("texts", pa.binary()),
     ]
 )
 _SHARD = 8 << 20  # bytes of text fingerprinted at a time
@@ -132,27 +127,31 @@ class Fingerprint:
         splits = np.array([split_of(name) for name in shard.file_names], np.int64).reshape(-1, 2)
         files = shard.column("files")
         digests = shard.column("digests").view(np.int64)
-        columns: dict[str, Any] = {
-            "kind": np.full(shard.count, DOCUMENT, np.int8),
-            "file": splits[files, 0].astype(np.int32),
-            "start": splits[files, 1],
-            "line": shard.column("places"),
-            "id": [None if name.startswith(MADE) else name for name in shard.ids(rows)],
-            "d0": digests[:, 0],
-            "d1": digests[:, 1],
-            "empty": shard.column("empty") != 0,
-            "filtered": shard.column("filtered").astype(np.int8),
-            "tokens": shard.column("tokens"),
-            "size": shard.column("sizes"),
-            "score": shard.column("scores"),
-        }
+        ids = [None if name.startswith(MADE) else name for name in shard.ids(rows)]
+        source = pa.nulls(shard.count, pa.string())
         if config.keep.source is not None:
-            columns["source"] = [shard.source_names[i] for i in shard.column("sources").tolist()]
-        if not needs_corpus(config) and (method := config.method) is not None:
-            columns |= _prints(method, shard.kept)
+            source = pa.array([shard.source_names[i] for i in shard.column("sources").tolist()], pa.string())
+        columns = {
+            "file": pa.array(splits[files, 0].astype(np.int32)),
+            "start": pa.array(splits[files, 1]),
+            "line": pa.array(shard.column("places")),
+            "id": pa.array(ids, pa.string()),
+            "d0": pa.array(np.ascontiguousarray(digests[:, 0])),
+            "d1": pa.array(np.ascontiguousarray(digests[:, 1])),
+            "empty": pa.array(shard.column("empty") != 0),
+            "filtered": pa.array(shard.column("filtered").astype(np.int8)),
+            "tokens": pa.array(shard.column("tokens")),
+            "size": pa.array(shard.column("sizes")),
+            "source": source,
+            "score": pa.array(shard.column("scores"), from_pandas=False),
+        }
+        made: dict[str, Any] = {"columns": [block(columns)]}
+        if not needs_corpus(config) and config.method is not None:
+            made["prints"] = [prints_block(shard.kept)]
         if self.texts:
-            columns["text"] = [text.decode("utf-8", "replace") for text in shard.text_bytes(rows)]
-        return _batch(shard.count, **columns)
+            held = pa.array(shard.text_bytes(rows), pa.large_binary())
+            made["texts"] = [block({"text": held}, compressed=True)]
+        return _batch(1, kind=np.full(1, DOCUMENT, np.int8), **made)
 
 
 class _Tally:
@@ -192,20 +191,6 @@ class _Tally:
 
 def _failed(shard: MemoryShard) -> list[tuple[str, int | None, str, str, str]]:
     return [(f, row, page_reason(why), why, "") for f, row, why in shard.failures]
-
-
-def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
-    """What is sent through a shuffle, as lists of numbers: `equal_key` is the same for equal fingerprints; `keys` are
-    the method's keys or the whole fingerprint."""
-    made = method.shuffled(kept)
-    columns = {"equal_key": made.equal_key, "keys": made.words}
-    return {name: _lists(column) for name, column in columns.items() if column is not None}
-
-
-def _lists(values: NDArray[np.uint64]) -> pa.Array:
-    rows, width = values.shape
-    flat = pa.array(np.ascontiguousarray(values).view(np.int64).reshape(-1))
-    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1, dtype=np.int32) * width), flat)
 
 
 def _rejected(found: list[tuple[str, int | None, str, str, str]]) -> pa.RecordBatch:
@@ -250,11 +235,12 @@ class LaterPass:
 
 def _kept(batches: Batches, wanted: PlaceSet) -> Texts:
     for batch in batches:
-        places = batch.column("place").to_numpy(zero_copy_only=False)
-        chosen = np.flatnonzero(wanted.contains(places))
-        if len(chosen):
-            texts = batch.column("text").take(pa.array(chosen))
-            yield places[chosen], as_texts(texts), texts
+        for columns, texts in zip(batch.column("columns"), batch.column("texts"), strict=True):
+            places = wanted.places(rows_of(columns))
+            chosen = np.flatnonzero(wanted.contains(places))
+            if len(chosen):
+                held = rows_of(texts).column("text").combine_chunks().take(pa.array(chosen))
+                yield places[chosen], as_texts(held), held
 
 
 def fingerprints(config: Config, learnt: Any) -> Callable[[Texts], Batches]:
@@ -266,7 +252,7 @@ def fingerprints(config: Config, learnt: Any) -> Callable[[Texts], Batches]:
         for places, column, _ in texts:
             reading = read_texts(column, prepared.features, prepared.printer)
             assert reading.prints is not None
-            kept = _prints(method, method.kept(reading.prints, 1))
+            kept = shuffled(method, method.kept(reading.prints, 1))
             none = pa.nulls(len(places), _LONGS)
             yield pa.record_batch(
                 [pa.array(places), kept.get("equal_key", none), kept.get("keys", none)],
@@ -316,6 +302,17 @@ def texts_of(texts: Texts) -> Batches:
         yield pa.record_batch([pa.array(places), pa.array(utf8_list(column), pa.binary())], ["place", "text"])
 
 
+def text_blocks(texts: Texts) -> Batches:
+    """The texts themselves, in blocks of their places and texts."""
+    for places, column, _ in texts:
+        data, ends = column.utf8()
+        offsets = pa.py_buffer(np.append(0, ends).astype(np.int64))
+        held = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(data)])
+        yield pa.record_batch(
+            [[block({"place": pa.array(places), "text": held}, compressed=True)]], ["block"]
+        )
+
+
 def digests_of(config: Config) -> Callable[[Texts], Batches]:
     """Digests of the words with their digits, for configs that fold digits."""
 
@@ -346,7 +343,8 @@ def words_of(config: Config) -> Callable[[Texts], Batches]:
 
 def _bytes(held: Any) -> list[bytes]:
     if isinstance(held, pa.Array):
-        return [text.encode() for text in held.to_pylist()]
+        found: list[bytes] = held.to_pylist()
+        return found
     ends = zip(held.offsets[:-1].tolist(), held.offsets[1:].tolist(), strict=True)
     return [held.data[a:b].tobytes() for a, b in ends]
 
