@@ -103,6 +103,15 @@ def test_what_is_listed_and_described_is_what_a_token_may_read(several):
         assert answer.status_code == 405, path
 
 
+def test_pages_of_an_index_that_is_not_there_for_a_token(several, tmp_path):
+    """The page that tries texts asks whether there is an index: there is none for this token, and no number of it."""
+    hidden = asked(several, SEARCH, "GET", "/v1/live").json()
+    assert (hidden["state"], hidden["routes"], hidden["history"], hidden["index"]) == ("none", [], [], None)
+    assert asked(several, BOARD, "GET", "/v1/live").json()["state"] == "ready"
+    tried = asked(several, SEARCH, "POST", "/v1/try", json={"left": FERRY, "right": NETS})
+    assert tried.status_code == 200
+
+
 def test_numbers_are_of_each_index_and_for_those_who_may_read_it(several):
     answer = asked(several, CRAWLER, "POST", "/v1/indexes/pages/seen", json={"id": "n", "text": NETS})
     assert answer.status_code == 200
@@ -147,6 +156,7 @@ def test_without_an_index_without_a_name(tmp_path):
         answer = asked(server, "none", "POST", "/v1/indexes/pages/seen", json={"id": "a", "text": FERRY})
         assert answer.json()["new"]
         assert asked(server, "none", "GET", "/").status_code == 200
+        assert asked(server, "none", "GET", "/v1/live").json()["state"] == "none"
         assert server.stop() == 0
     logged = [json.loads(line) for line in server.logs]
     assert [line["index"] for line in logged if line["event"] == "ready"] == ["pages"]

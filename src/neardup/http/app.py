@@ -86,7 +86,7 @@ def _of_index(service: Service, limits: RequestLimits, watching: Watching) -> li
             values=limits.values,
         ),
         Route("GET", "/v1/stats", watching.stats, answer=StatsAnswer),
-        Route("GET", "/v1/live", watching.live, answer=LiveAnswer),
+        *([Route("GET", "/v1/live", watching.live, answer=LiveAnswer)] if name else []),
     ]
     problems = (404,) if name else ()  # for tokens that may not read this index
     return [
@@ -96,12 +96,17 @@ def _of_index(service: Service, limits: RequestLimits, watching: Watching) -> li
 
 
 def _of_process(
-    service: Service, limits: RequestLimits, watching: WatchingAll, described: _Described
+    service: Service,
+    limits: RequestLimits,
+    unnamed: Watching,
+    watching: WatchingAll,
+    described: _Described,
 ) -> list[Route]:
-    """What concerns no index, or all."""
+    """What concerns no index, or all; and what pages ask for, whether there is an index for them or not."""
     asked = Questions(service, limits)
     return [
         Route("POST", "/v1/try", asked.try_, body=TryRequest, answer=Trial, slow=True),
+        Route("GET", "/v1/live", unnamed.live, answer=LiveAnswer, counts=service.metrics),
         Route("GET", "/v1/indexes", watching.indexes, answer=IndexesAnswer),
         Route("GET", "/v1/health", watching.health, answer=StateAnswer, open=True),
         Route("GET", "/v1/ready", watching.ready, answer=StateAnswer, open=True, problems=(503,)),
@@ -150,9 +155,9 @@ def make_app(
     services |= {name: Service(Metrics(name)) for name in named}
     ours = [service for name, service in services.items() if name or indexed or not named]
     described, all_of_them = _Described(), WatchingAll(list(services.values()))
-    each = [Watching(service) for service in ours]
-    tables = [_of_index(service, limits, watching) for service, watching in zip(ours, each, strict=True)]
-    process = _of_process(services[""], limits, all_of_them, described)
+    each = {name: Watching(service) for name, service in services.items()}
+    tables = [_of_index(service, limits, each[service.metrics.index]) for service in ours]
+    process = _of_process(services[""], limits, each[""], all_of_them, described)
     described.routes = [*chain.from_iterable(tables), *process]
     application = Application(
         described.routes,
@@ -165,6 +170,6 @@ def make_app(
         logs_all=logs_all,
     )
     all_of_them.application = application
-    for watching in each:
+    for watching in each.values():
         watching.application = application
     return application, services

@@ -11,7 +11,7 @@ from neardup.http.access import DEFAULT
 from neardup.http.asgi import Application
 from neardup.http.lifecycle import Service
 from neardup.http.limits import Refused, RequestLimits
-from neardup.http.metrics import CONTENT_TYPE_LATEST, Shown, exposition
+from neardup.http.metrics import CONTENT_TYPE_LATEST, Metrics, Shown, exposition
 from neardup.http.routes import Reply, Request
 from neardup.http.schemas import (
     ClusterAnswer,
@@ -115,10 +115,13 @@ class Watching:
         return await self._service.engine().stats()
 
     async def live(self, request: Request[None]) -> LiveAnswer:
-        """What the page at `/` shows: what was done since the start, how long it took, and the last hits."""
-        assert self.application is not None
+        """What the page at `/` shows: what was done since the start, how long it took, and the last hits. For a token
+        that may not read the index, there is none."""
+        assert self.application is not None and request.grant is not None
         counted, engine = self._service.metrics, self._service.ready
         state = "none" if not self._service.indexed else "opening" if engine is None else "ready"
+        if not request.grant.may_read(counted.index):
+            counted, engine, state = Metrics(), None, "none"
         return LiveAnswer(
             state="stopping" if self.application.draining else state,
             version=__version__,
