@@ -29,13 +29,13 @@ from benchmarks.pipeline.engines import ours as local
 from benchmarks.pipeline.measure import Cost, run
 from benchmarks.pipeline.truth import score
 from benchmarks.spark import job
-from benchmarks.spark.events import marks_of, volumes
+from benchmarks.spark.events import jobs, marks_of, volumes
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results" / "spark.json"
 PLAN = tomllib.loads((HERE.parent / "pipeline" / "cases.toml").read_text("utf-8"))
 RIVALS = ("text_dedup", "datatrove")
-ENGINES = ("local", "spark", *RIVALS)
+ENGINES = ("local", "driver", "spark", *RIVALS)  # on Spark the driver decides, or the cluster
 TIMEOUT = 3600.0
 UNITS = {"k": 1_000, "m": 1_000_000}
 Json = dict[str, Any]
@@ -107,9 +107,9 @@ def measured(engine: str, corpus: Corpus, repeat: int) -> Json:
     row: Json = {"engine": engine, "corpus": corpus.name, "sha256": whole["sha256"]}
     row |= {"documents": part.facts["documents"], "bytes": part.facts["bytes"], "part": part is not corpus}
     row |= {"date": machine.now(), "commit": machine.commit(), "machine": machine.describe()}
-    packages = {"local": ["neardup"], "spark": ["neardup", "pyspark", "pyarrow"]}.get(engine) or settings[
-        "packages"
-    ]
+    on_spark = ["neardup", "pyspark", "pyarrow"]
+    ours = {"local": ["neardup"], "driver": on_spark, "spark": on_spark}
+    packages = ours.get(engine) or settings["packages"]
     python = interpreter(settings)
     row["versions"] = versions(python, packages) if python else None
     if row["versions"] is None:
@@ -143,9 +143,11 @@ def once(engine: str, python: str, corpus: Corpus, row: Json) -> Cost:
         out = folder / "found"
         if engine == "local":
             command = local.command(corpus.path, out, threads)
-        elif engine == "spark":
+        elif engine in ("driver", "spark"):
             (folder / "events").mkdir()
             command = job.command(corpus.path, out, threads)
+            if engine == "spark":
+                command = job.over_cluster(corpus.path, out, folder / "stages", threads)
             environment |= job.environment(folder)
         else:
             script = f"benchmarks.pipeline.engines.{engine}"
@@ -158,9 +160,11 @@ def once(engine: str, python: str, corpus: Corpus, row: Json) -> Cost:
             found = local.read(out, cost.output, rows)
             keepers = found.keepers
             row["stages"] = found.stages
-        elif engine == "spark":
+        elif engine in ("driver", "spark"):
             keepers = job.read(out, rows)
-            row["volumes"] = [one.to_json() for one in volumes(job.log_of(folder), marks_of(out))]
+            log = job.log_of(folder)
+            row["volumes"] = [one.to_json() for one in volumes(log, marks_of(folder / "stages"))]
+            row["jobs"] = jobs(log)
         else:
             keepers = first_rows(np.load(out))
         if len(keepers) != rows:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Mark", "Volume", "marks_of", "volumes"]
+__all__ = ["Mark", "Volume", "jobs", "marks_of", "volumes"]
 
 Json = dict[str, Any]
 
@@ -87,6 +87,11 @@ def volumes(log: Path, marks: list[Mark]) -> list[Volume]:
         found[mark.name].kept_bytes = mark.bytes
         before = mark.time
     return [found[name] for name in names if name != "after" or found[name].tasks]
+
+
+def jobs(log: Path) -> int:
+    """How many jobs Spark began."""
+    return sum(event["Event"] == "SparkListenerJobStart" for event in _events(log))
 
 
 def _events(log: Path) -> Iterator[Json]:

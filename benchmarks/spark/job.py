@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["command", "digest", "environment", "log_of", "read"]
+__all__ = ["command", "digest", "environment", "log_of", "over_cluster", "read"]
 
 SETTINGS = {
     "spark.driver.memory": "2g",
@@ -27,6 +27,12 @@ def command(corpus: Path, run: Path, threads: int) -> list[str]:
     """What a user types; threshold and floor are those of the local command it is compared with."""
     options = f"--threshold 0.8 --floor 0.8 --master local[{threads}] --quiet --json".split()
     return [sys.executable, "-m", "neardup", "spark", "scan", str(corpus), "--out", str(run), *options]
+
+
+def over_cluster(corpus: Path, run: Path, stages: Path, threads: int) -> list[str]:
+    """The same over the cluster, as runs beyond the driver's limit are; the stages are kept."""
+    script = [sys.executable, "-m", "benchmarks.spark.over_cluster"]
+    return [*script, str(corpus), str(run), str(stages), str(threads)]
 
 
 def environment(folder: Path) -> dict[str, str]:

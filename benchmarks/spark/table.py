@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 RESULT = HERE.parent / "results" / "spark.json"
 PAGE = HERE.parents[1] / "docs" / "inside" / "benchmarks-spark.md"
 ENOUGH = 100_000  # documents below which a run is mostly the start of Spark
+SPARK = {"driver": "spark (driver decides)", "spark": "spark"}  # how the page names these engines
 Json = dict[str, Any]
 
 INTRODUCTION = """\
@@ -99,9 +100,9 @@ def side_by_side(rows: list[Json]) -> str:
             missing.append(f"- {row['engine']} on {row['corpus']} was not run: {row['not_run']}")
             continue
         same = "-"
-        if row["engine"] == "spark" and answers.get(row["corpus"]):
+        if row["engine"] in SPARK and answers.get(row["corpus"]):
             same = "yes" if answers[row["corpus"]] == row["keepers"] else "**no**"
-        name = row["engine"].replace("_", "-")
+        name = SPARK.get(row["engine"], row["engine"].replace("_", "-"))
         size = f"{row['bytes'] / 1e6:,.0f}" + (" (part)" if row["part"] else "")
         lines.append(
             f"| {row['corpus']} | {name} | {row['documents']:,} | {size} | {row['seconds']:.1f} "
@@ -119,13 +120,13 @@ def growth(rows: list[Json]) -> str:
         "|---:|---|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
-        if "seconds" not in row or row["engine"] not in ("local", "spark"):
+        if "seconds" not in row or row["engine"] not in ("local", *SPARK):
             continue
         count = row["documents"]
         moved = [sum(one[name] for one in row.get("volumes", [])) for name in ("kept_bytes", "shuffle_bytes")]
         cells = [f"{value / count:,.0f}" if "volumes" in row else "-" for value in moved]
         lines.append(
-            f"| {count:,} | {row['engine']} | {row['seconds'] / count * 1e6:,.1f} "
+            f"| {count:,} | {SPARK.get(row['engine'], row['engine'])} | {row['seconds'] / count * 1e6:,.1f} "
             f"| {row['cpu_seconds'] / count * 1e6:,.1f} | {row['peak_bytes'] / count:,.0f} | {' | '.join(cells)} |"
         )
     return "\n".join(lines) + "\n"

@@ -89,6 +89,7 @@ def test_what_comes_after_the_last_stage_is_not_lost(run: Path, tmp_path: Path) 
         ("candidates", 0),
         ("after", 5),
     ]
+    assert events.jobs(tmp_path / "log") == 1
 
 
 def row(engine: str, documents: int, **more: object) -> dict:
@@ -105,7 +106,7 @@ def row(engine: str, documents: int, **more: object) -> dict:
     made |= {"bytes": 2000 * documents, "seconds": 10.0, "cpu_seconds": documents / 1e3, "peak_bytes": 10**9}
     made |= {"anonymous_bytes": 1, "disk_bytes": 50 * documents, "score": {"clusters": 7}, "keepers": "abc"}
     made |= {"date": "2026-01-01", "commit": "c", "machine": MACHINE, "versions": {"neardup": "0"}}
-    return made | ({"volumes": [volume.to_json()]} if engine == "spark" else {}) | more
+    return made | ({"volumes": [volume.to_json()]} if engine in ("driver", "spark") else {}) | more
 
 
 def test_rows_are_kept_as_they_come(tmp_path: Path) -> None:
@@ -137,6 +138,8 @@ def test_the_page_shows_a_different_answer_and_what_did_not_run() -> None:
     assert "- datatrove on 1k was not run: datatrove not installed" in page
     assert "| candidates | 1.0 | 0.1 | 4 |" in page
     assert "| yes |" in table.page({"rows": [row("local", 1000), row("spark", 1000)]})
+    page = table.page({"rows": [row("local", 1000), row("driver", 1000, keepers="abd"), row("spark", 1000)]})
+    assert "| 1k | spark (driver decides) | 1,000 | 2 | 10.0 | 1.0 | 1,000 | 0 | 7 | **no** |" in page
 
 
 def test_estimates_are_sums_that_can_be_followed() -> None:
