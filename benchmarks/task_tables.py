@@ -87,14 +87,16 @@ def vectors(result: dict[str, Any]) -> list[str]:
     machine = result["machine"]
     lines = [
         f"{result['size']:,} vectors of {result['width']} dimensions; {result['share']:.0%} have a planted neighbour;",
-        f"all pairs of cosine {result['threshold']:g} or more, {result['threads']} threads on {machine['cpu']}.\n",
-        "| engine | recall | wrong pairs | CPU seconds | seconds |",
-        "|---|---:|---:|---:|---:|",
+        f"all pairs of cosine {result['threshold']:g} or more, on {machine['cpu']}. CPU seconds in all are",
+        f"those of building and of one query for each vector; faiss was asked {result['asked']:,} queries. Memory is",
+        "what an engine takes beyond the vectors.\n",
+        "| engine | recall | wrong pairs | CPU seconds to build | CPU µs a query | CPU seconds in all | memory |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for row in result["results"]:
         lines.append(
-            f"| {row['engine']} | {row['recall']:.4f} | {row['wrong']:,} | {row['cpu_seconds']:,.0f} "
-            f"| {row['seconds']:,.0f} |"
+            f"| {row['engine']} | {row['recall']:.3f} | {row['wrong']:,} | {row['build_cpu_seconds']:,.0f} "
+            f"| {row['query_cpu_microseconds']:,.0f} | {row['cpu_seconds']:,.0f} | {row['memory_mb'] / 1e3:.1f} GB |"
         )
     return lines
 

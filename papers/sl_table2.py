@@ -142,22 +142,23 @@ def why_less(result: Result) -> list[str]:
     gains = [row["bphs_10_random"] / row["psm_random"] for row in (small, large)]
     saved = [1 - ten / (10 * steps), 1 - flips / places]
     return [
-        f"Why the gain over BPHS at {codes}M codes is smaller here than in the paper: we counted the lines of memory that "
-        "a query reads and that are not in a cache which keeps the lines used last. "
-        f"`python -m papers.memory_references --codes {codes}e6 --beyond 2MB 32MB` counts them again; the counts do not "
-        "depend on the machine.",
+        f"Why the gain over BPHS at {codes}M codes is smaller here than in the paper: we counted the lines of memory "
+        "that a query reads and that are not in a cache which keeps the lines used last. `python -m "
+        f"papers.memory_references --codes {codes}e6 --beyond 2MB 32MB` counts them again; the counts do not depend "
+        "on the machine.",
         "",
         *table(head, rows),
-        f"A binary search reads log2(n) places a table: {4 * steps:.0f} with 4 tables and {10 * steps:.0f} with 10. PSM "
-        f"reads {places}, a header and a bucket for each set of flips. The first places of a search are the same for all "
-        "queries, and a cache holds them; the last three are in one line. The places of PSM are in no cache. So a cache "
-        f"of {rows[1][0]}, as processors have today, takes {saved[0]:.0%} of the references from BPHS 10 and "
-        f"{saved[1]:.0%} from PSM: in references to memory PSM is {gains[1]:.1f} times better than BPHS 10, and "
-        f"{gains[0]:.1f} times with {rows[0][0]}, not the {10 * steps / places:.1f} times that all places would give. The "
-        f"heap of flips takes {heap} a flip as well. With 4 tables BPHS reads {four:.0f} random lines, fewer than PSM; "
-        f"what it loses to PSM is in its buckets of {bucket:.0f} codes: {large['bphs_4_following']:.0f} lines that follow "
-        "each other, which the processor fetches ahead. A smaller cache, and no fetching ahead, moves both ratios towards "
-        "the printed ones. The paper's machine was not modelled, so this is a likely explanation, not a proof.",
+        f"A binary search reads log2(n) places a table: {4 * steps:.0f} with 4 tables and {10 * steps:.0f} with 10. "
+        f"PSM reads {places}, a header and a bucket for each set of flips. The first places of a search are the same "
+        "for all queries, and a cache holds them; the last three are in one line. The places of PSM are in no "
+        f"cache. So a cache of {rows[1][0]}, as processors have today, takes {saved[0]:.0%} of the references from "
+        f"BPHS 10 and {saved[1]:.0%} from PSM: in references to memory PSM is {gains[1]:.1f} times better than BPHS "
+        f"10, and {gains[0]:.1f} times with {rows[0][0]}, not the {10 * steps / places:.1f} times that all places "
+        f"would give. The heap of flips takes {heap} a flip as well. With 4 tables BPHS reads {four:.0f} random "
+        f"lines, fewer than PSM; what it loses to PSM is in its buckets of {bucket:.0f} codes: "
+        f"{large['bphs_4_following']:.0f} lines that follow each other, which the processor fetches ahead. A smaller "
+        "cache, and no fetching ahead, moves both ratios towards the printed ones. The paper's machine was not "
+        "modelled, so this is a likely explanation, not a proof.",
         "",
     ]
 

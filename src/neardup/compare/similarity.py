@@ -91,7 +91,8 @@ def angle(
 ) -> Floats:
     """Angle between weight vectors in radians, 0 to pi, exact to about 1e-8; a right angle if a side has
     no features."""
-    return np.arccos(cosine(features, left, right, other, threads))
+    angles: Floats = np.arccos(cosine(features, left, right, other, threads))
+    return angles
 
 
 @checked

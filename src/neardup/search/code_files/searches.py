@@ -81,8 +81,8 @@ def _check_margins(search: SearchName, files: Sequence[CodeFile]) -> None:
     for file in files if search == "psm" else ():
         if not file.has_margins:
             raise ConfigError(
-                f"{file.path}: psm flips the weakest bits first and needs margins, which this file has not: make it with "
-                "neardup codes make as .parquet from documents, or search exactly"
+                f"{file.path}: psm flips the weakest bits first and needs margins, which this file has not: make it "
+                "with neardup codes make as .parquet from documents, or search exactly"
             )
 
 
