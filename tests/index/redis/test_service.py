@@ -69,3 +69,34 @@ def test_a_server_that_is_gone_is_asked_once_and_not_for_every_document(
     finally:
         server.kill()
         engine.close()
+
+
+def test_one_of_two_indexes_is_away(redis_server: str, tmp_path: Path) -> None:
+    """The service says which of its indexes cannot be used, and serves the other."""
+    httpx = pytest.importorskip("httpx")
+    from support.serving import served
+
+    server = Server(redis_server, tmp_path / "redis").start()
+    named = (f"--index=here={tmp_path / 'here.nd'}", f"--index=away={server.url}?name=pages&timeout=0.3")
+    page = {"id": "a", "text": "words of one page and of no other"}
+    try:
+        with (
+            served(None, *named) as service,
+            httpx.Client(base_url=service.url, trust_env=False, timeout=60) as http,
+        ):
+            for name in ("here", "away"):
+                assert http.post(f"/v1/indexes/{name}/seen", json=page).json()["new"]
+            assert http.get("/v1/ready").status_code == 200
+            server.kill()
+            states = {one["name"]: one["state"] for one in http.get("/v1/indexes").json()["indexes"]}
+            assert states == {"here": "ready", "away": "unavailable"}
+            assert http.get("/v1/ready").status_code == 503
+            assert http.post("/v1/indexes/away/search", json={"text": page["text"]}).status_code == 503
+            found = http.post("/v1/indexes/here/search", json={"text": page["text"]}).json()["hits"]
+            assert [hit["id"] for hit in found] == ["a"]
+            text = http.get("/metrics").text
+            assert 'neardup_index_ready{index="here"} 1.0' in text
+            assert 'neardup_index_ready{index="away"} 0.0' in text
+            assert service.stop() == 0
+    finally:
+        server.kill()

@@ -163,7 +163,7 @@ def test_workers_with_the_same_pages(address: Callable[..., str]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [sum(told) for told in zip(*new, strict=True)] == [1] * pages
+    assert [sum(news) for news in zip(*new, strict=True)] == [1] * pages
     with nd.Index(where) as index:
         assert len(index) == workers * pages
         assert index.stats().keepers == pages

@@ -25,6 +25,12 @@ from .test_index import test_many_workers_and_one_id as test_many_workers_and_on
 from .test_index import test_time_to_live as test_time_to_live
 from .test_many_copies import test_copies_change_and_are_removed as test_copies_change_and_are_removed
 from .test_many_copies import test_workers_remove_copies_of_one_page as test_workers_remove_copies_of_one_page
+from .test_single import (
+    test_a_reply_is_lost_and_the_call_sent_again as test_a_reply_is_lost_and_the_call_sent_again,
+)
+from .test_single import test_round_trips as test_round_trips
+from .test_single import test_the_script_is_short as test_the_script_is_short
+from .test_single import test_workers_with_the_same_pages as test_workers_with_the_same_pages
 
 
 @pytest.fixture(scope="module")
