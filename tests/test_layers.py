@@ -113,28 +113,49 @@ def test_no_modules_import_each_other():
     graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
 
-# Code that takes any search method, and what it may still name: defaults of its own, and an exact search beside it.
-ANY_METHOD = ("cli", "findings", "http", "index", "passages", "pipeline", "scrapy", "spark")
+# Code that takes any method, and what it may still name: defaults of its own, and an exact search beside it.
+ANY_METHOD = ("clusters", "findings", "index", "passages", "pipeline", "scrapy", "spark", "stages")
 NAMED = {
-    "cli/curve.py": {"LSH"},  # the command that draws the curves of bands
-    "cli/index_options.py": {"Compact"},  # the default of `--radius`
-    "index/recipe.py": {"Compact"},  # the default of an index without a config
+    "index/recipe.py": {"BitMinHash", "Compact"},  # the default of an index without a config
+    "index/redis/recipe.py": {"minhash"},  # the default of a shared one
     "index/tables.py": {"Compact"},  # the tables for a radius, where the method brings none, and those of ids
-    "pipeline/trace.py": {"LSH", "PSM"},  # the page that explains these two methods step by step
+    "pipeline/trace.py": {
+        "LSH",
+        "MinHash",
+        "PSM",
+        "Simhash",
+    },  # the page that explains two methods step by step
     "pipeline/within_radius.py": {"Scan"},  # an exact search beside the method
     "spark/hamming.py": {"Join"},  # codes of one bundle within a radius
     "spark/queries.py": {"Compact"},  # the exact search that a calibration needs
 }
+# Commands offer methods by name. Their classes they leave to the config.
+NAMED_BY_COMMANDS = {
+    "cli/curve.py": {"LSH"},  # the command that draws the curves of bands
+    "cli/index_options.py": {"Compact"},  # the default of `--radius`
+}
 
 
-def test_a_search_method_is_used_through_its_interface():
-    """No stage knows a method by its class or its name: a new one is one file."""
-    methods = {place.split(":")[1] for place in _BUILT_IN.values() if ".search." in place}
-    assert {"LSH", "PSM", "Inverted", "BPHS"} <= methods
+def names_in(folders, classes, kinds):
+    """The classes that modules of these folders name, and the kinds that are texts in them."""
     found = {}
-    for path in (p for folder in ANY_METHOD for p in (SOURCE / folder).rglob("*.py")):
-        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        names = {getattr(node, "id", None) or getattr(node, "attr", None) for node in tree}
-        if names & methods:
-            found[path.relative_to(SOURCE).as_posix()] = names & methods
-    assert found == NAMED
+    for path in (p for folder in folders for p in (SOURCE / folder).rglob("*.py")):
+        tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        named = {getattr(node, "id", None) or getattr(node, "attr", None) for node in tree} & classes
+        named |= {
+            node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        } & (classes | kinds)
+        if named:
+            found[path.relative_to(SOURCE).as_posix()] = named
+    return found
+
+
+def test_a_method_is_used_through_its_interface():
+    """No stage knows a method by its class or its name: a new one is one file."""
+    searches = {place.split(":")[1]: kind for kind, place in _BUILT_IN.items() if ".search." in place}
+    prints = {place.split(":")[1]: kind for kind, place in _BUILT_IN.items() if ".fingerprints." in place}
+    assert {"LSH", "PSM", "Inverted", "BPHS"} <= set(searches) and {"MinHash", "Simhash"} <= set(prints)
+    # These kinds are words with other meanings too.
+    kinds = {*searches.values(), *prints.values()} - {"bits", "buckets", "compact", "join", "scan"}
+    assert names_in(ANY_METHOD, {*searches, *prints}, kinds) == NAMED
+    assert names_in(("cli", "http"), set(searches), set()) == NAMED_BY_COMMANDS

@@ -3,7 +3,6 @@ key the first eight bytes of a digest."""
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import sys
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 import neardup as nd
 from neardup.cli import main
 from neardup.config import register
-from neardup.config.kinds import class_of, kinds
 from neardup.fingerprints import Digests, Printer
 from neardup.search import Keyed, KeyMethod
 
@@ -252,38 +250,3 @@ def test_spark(kind, spark, tmp_path):
         cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
     assert found == pairs
     assert ids == kept_by_hand(pairs)
-
-
-# What names a method, and why.
-NAMED = {
-    "index/recipe.py": {"BitMinHash", "Compact"},  # the default of a new index
-    "index/redis/recipe.py": {"minhash"},  # the default of a shared one
-    "index/tables.py": {"Compact"},  # the table of ids, and tables for methods with none of their own
-    "pipeline/trace.py": {"LSH", "MinHash", "PSM", "Simhash"},  # shows two methods step by step
-    "pipeline/within_radius.py": {"Scan"},  # brute force, which measures what a radius misses
-    "spark/hamming.py": {"Join"},  # the native join of a part of the codes
-    "spark/queries.py": {"Compact"},  # an exact search, to calibrate others
-}
-
-
-def test_runs_indexes_and_spark_know_no_method_by_name():
-    own = {
-        kind: made.__name__
-        for kind in kinds()
-        if (made := class_of(kind)) is not None
-        and made.__module__.startswith(("neardup.search.", "neardup.fingerprints."))
-    }
-    assert {"psm", "lsh", "minhash", "simhash"} <= set(own)
-    words = set(own) - {"bits", "buckets", "compact", "join", "scan"}  # which have other meanings too
-    found: dict[str, set[str]] = {}
-    root = Path(nd.__file__).parent
-    for folder in ("clusters", "findings", "index", "pipeline", "scrapy", "spark", "stages"):
-        for path in sorted((root / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                name = (
-                    getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "value", None)
-                )
-                literal = isinstance(node, ast.Constant)
-                if isinstance(name, str) and (name in own.values() or (literal and name in words)):
-                    found.setdefault(path.relative_to(root).as_posix(), set()).add(name)
-    assert found == NAMED

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.texts import as_texts
-from neardup.passages.removal import Marks, Shown, WantedSpan
+from neardup.passages.removal import Marks, RepeatSize, WantedSpan
 from neardup.passages.repeat_search import Finding, FirstPass
 from neardup.passages.settings import Clock, SearchTerms, first_pass
 from neardup.readers import Reader
@@ -163,8 +163,8 @@ class _PartCuts:
         self._next = 0
 
     @property
-    def shown(self) -> list[Shown]:
-        return [Shown(words, one[0], one[2]) for words, one in zip(self._words, self._best, strict=True)]
+    def shown(self) -> list[RepeatSize]:
+        return [RepeatSize(words, one[0], one[2]) for words, one in zip(self._words, self._best, strict=True)]
 
     def marks(self, texts: list[str]) -> list[Marks]:
         _, begins, ends, words, offsets = self._how.columns(as_texts(texts), self._threads)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.texts import as_texts
-from neardup.passages.removal import Marks, Shown, Span, WantedSpan, trim
+from neardup.passages.removal import Marks, RepeatSize, Span, WantedSpan, trim
 from neardup.passages.repeat_search import Finding, FirstPass
 from neardup.passages.settings import Clock, SearchTerms, first_pass
 from neardup.passages.token_file import TokenFile
@@ -118,7 +118,7 @@ class _PassageCuts:
         self._how, self._threads, self._documents, self._cuts = how, terms.threads, documents, cuts
         self._row = 0
         self._same = True
-        self.shown: list[Shown] = []
+        self.shown: list[RepeatSize] = []
         wanted: list[tuple[int, int, int]] = []
         best = passages.best(terms.top).tolist()
         rows = np.searchsorted(documents, passages.places, side="right") if best else documents[:0]
@@ -131,7 +131,7 @@ class _PassageCuts:
             distinct = (
                 np.unique(inside).size if many < len(documents) else np.count_nonzero(np.bincount(inside))
             )
-            self.shown.append(Shown(length, many, int(distinct)))
+            self.shown.append(RepeatSize(length, many, int(distinct)))
             wanted += [(place, place + length, number) for place in places[: terms.examples].tolist()]
         self._wanted = sorted(wanted)
 

@@ -20,7 +20,7 @@ from neardup.readers.document import Document
 from neardup.readers.writers import format_for
 from neardup.storage.output import check_output_file, check_outputs
 
-__all__ = ["Cuts", "Marks", "Shown", "WantedSpan", "check_out", "cut_corpus", "trim", "without"]
+__all__ = ["Cuts", "Marks", "RepeatSize", "WantedSpan", "check_out", "cut_corpus", "trim", "without"]
 
 _MARKS = 3  # punctuation marks cut together with a passage they touch
 
@@ -47,7 +47,7 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RepeatSize:
     """A repeated part before its text is known."""
 
     words: int
@@ -59,7 +59,7 @@ class Cuts(Protocol):
     """The result of the first pass. Batches must come in the same order as in the first pass."""
 
     @property
-    def shown(self) -> Sequence[Shown]:
+    def shown(self) -> Sequence[RepeatSize]:
         """The parts to show, by their numbers; complete after all documents were read."""
         ...
 

@@ -9,9 +9,9 @@ import os
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from neardup.readers.thrift import BYTES, LIST, STRUCTURE, Compact
+from neardup.readers.thrift import BYTES, LIST, STRUCTURE, CompactReader
 
-__all__ = ["Chunk", "chunks_of"]
+__all__ = ["ColumnChunk", "chunks_of"]
 
 _I32, _I64 = 5, 6
 _END = 8  # bytes behind the footer: its size, and a name
@@ -31,7 +31,7 @@ _ENCODINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class ColumnChunk:
     """What is said of one column in one row group, under pyarrow's names."""
 
     path_in_schema: str
@@ -47,7 +47,7 @@ class Chunk:
         return self.dictionary_page_offset is not None
 
 
-def chunks_of(file: BinaryIO) -> list[list[Chunk]]:
+def chunks_of(file: BinaryIO) -> list[list[ColumnChunk]]:
     """The chunks of each row group. ValueError if the footer is damaged. The position of the file is not kept."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(end - _END, 0))
@@ -55,8 +55,8 @@ def chunks_of(file: BinaryIO) -> list[list[Chunk]]:
     if size + _END > end:
         raise ValueError("its footer is cut off")
     file.seek(end - _END - size)
-    footer = Compact(file.read(size))
-    groups: list[list[Chunk]] = []
+    footer = CompactReader(file.read(size))
+    groups: list[list[ColumnChunk]] = []
     try:
         for field in footer.fields():
             if field == (4, LIST):
@@ -68,8 +68,8 @@ def chunks_of(file: BinaryIO) -> list[list[Chunk]]:
     return groups
 
 
-def _group(footer: Compact) -> list[Chunk]:
-    chunks: list[Chunk] = []
+def _group(footer: CompactReader) -> list[ColumnChunk]:
+    chunks: list[ColumnChunk] = []
     for field in footer.fields():
         if field == (1, LIST):
             chunks = [_chunk(footer) for _ in footer.items(STRUCTURE)]
@@ -78,7 +78,7 @@ def _group(footer: Compact) -> list[Chunk]:
     return chunks
 
 
-def _chunk(footer: Compact) -> Chunk:
+def _chunk(footer: CompactReader) -> ColumnChunk:
     found = None
     for field in footer.fields():
         if field == (3, STRUCTURE):
@@ -90,7 +90,7 @@ def _chunk(footer: Compact) -> Chunk:
     return found
 
 
-def _column(footer: Compact) -> Chunk:
+def _column(footer: CompactReader) -> ColumnChunk:
     numbers: dict[int, int] = {}
     encodings: list[int] = []
     path: list[str] = []
@@ -105,7 +105,7 @@ def _column(footer: Compact) -> Chunk:
             footer.skip(kind)
     if numbers[1] < 0 or numbers[4] < 0:
         raise ValueError("no such type")
-    return Chunk(
+    return ColumnChunk(
         ".".join(path),
         _TYPES[numbers[1]],
         _CODECS[numbers[4]],

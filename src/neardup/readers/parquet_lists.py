@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.readers.arrow_sizes import OBJECT
-from neardup.readers.parquet_footer import Chunk
+from neardup.readers.parquet_footer import ColumnChunk
 from neardup.readers.parquet_pages import DICTIONARY, PageHeader, Pages, headers_of
 
 __all__ = ["RowLengths", "list_pages"]
@@ -24,7 +24,7 @@ _SECOND = 3  # the kind of a page of version 2
 _CODECS = {"LZ4": "lz4_raw"}
 
 
-def list_pages(file: BinaryIO, chunk: Chunk, pages: Pages, levels: int, most: int) -> Pages:
+def list_pages(file: BinaryIO, chunk: ColumnChunk, pages: Pages, levels: int, most: int) -> Pages:
     """The pages of a column with lists, by the rows that begin in each. If that is not known, one page as large as all.
     A column of at most so many bytes is one page, too: it does not matter where its rows begin."""
     values = int(pages.values.sum())
@@ -108,7 +108,7 @@ class RowLengths:
         return np.asarray((levels.astype(np.int64) << np.arange(self._width)).sum(axis=1))
 
 
-def _levels(file: BinaryIO, chunk: Chunk, page: PageHeader) -> bytes | None:
+def _levels(file: BinaryIO, chunk: ColumnChunk, page: PageHeader) -> bytes | None:
     """The repetition levels of a page; None if they are unknown."""
     if page.kind == _SECOND:
         file.seek(page.begin)
@@ -121,7 +121,7 @@ def _levels(file: BinaryIO, chunk: Chunk, page: PageHeader) -> bytes | None:
     return data[4 : 4 + int.from_bytes(data[:4], "little")]
 
 
-def _longest(file: BinaryIO, chunk: Chunk, page: PageHeader) -> int:
+def _longest(file: BinaryIO, chunk: ColumnChunk, page: PageHeader) -> int:
     """The longest value of a dictionary; at most the whole page."""
     if chunk.physical_type != "BYTE_ARRAY":
         return 16
@@ -137,7 +137,7 @@ def _longest(file: BinaryIO, chunk: Chunk, page: PageHeader) -> int:
     return min(longest, page.size)
 
 
-def _decompressed(file: BinaryIO, chunk: Chunk, page: PageHeader) -> bytes | None:
+def _decompressed(file: BinaryIO, chunk: ColumnChunk, page: PageHeader) -> bytes | None:
     """The bytes of a page; None if its compression is not known, or it is damaged."""
     import pyarrow as pa
 

@@ -16,8 +16,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.readers.parquet_footer import Chunk
-from neardup.readers.thrift import STRUCTURE, WHOLE, Compact
+from neardup.readers.parquet_footer import ColumnChunk
+from neardup.readers.thrift import STRUCTURE, WHOLE, CompactReader
 
 __all__ = ["DICTIONARY", "PageHeader", "Pages", "headers_of", "pages_of", "rows_at_a_time"]
 
@@ -93,7 +93,7 @@ class PageHeader:
     counts: dict[int, int]
 
 
-def headers_of(file: BinaryIO, chunk: Chunk) -> list[PageHeader] | None:
+def headers_of(file: BinaryIO, chunk: ColumnChunk) -> list[PageHeader] | None:
     """The headers of the pages of a column chunk. None if they are damaged, or there are too many. The position of the
     file is not kept."""
     starts = [chunk.data_page_offset]
@@ -114,7 +114,7 @@ def headers_of(file: BinaryIO, chunk: Chunk) -> list[PageHeader] | None:
     return None
 
 
-def pages_of(file: BinaryIO, chunk: Chunk) -> Pages | None:
+def pages_of(file: BinaryIO, chunk: ColumnChunk) -> Pages | None:
     """The pages of a column chunk. None if its headers are damaged, or there are too many. The position of the file is
     not kept."""
     headers = headers_of(file, chunk)
@@ -131,7 +131,7 @@ def _header(file: BinaryIO, at: int, end: int) -> PageHeader | None:
     """The header of the page at a place."""
     for most in _HEADERS:
         file.seek(at)
-        header = Compact(file.read(min(most, end - at)))
+        header = CompactReader(file.read(min(most, end - at)))
         try:
             fields, inner = _numbers(header)
         except (IndexError, ValueError, RecursionError):
@@ -145,7 +145,7 @@ def _header(file: BinaryIO, at: int, end: int) -> PageHeader | None:
     return None
 
 
-def _numbers(header: Compact) -> tuple[dict[int, int], dict[int, dict[int, int]]]:
+def _numbers(header: CompactReader) -> tuple[dict[int, int], dict[int, dict[int, int]]]:
     """The whole numbers among the fields of a structure, by their numbers, and those of the structures in it."""
     found: dict[int, int] = {}
     inner: dict[int, dict[int, int]] = {}

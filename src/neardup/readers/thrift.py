@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["BYTES", "LIST", "STRUCTURE", "WHOLE", "Compact"]
+__all__ = ["BYTES", "LIST", "STRUCTURE", "WHOLE", "CompactReader"]
 
 WHOLE = (4, 5, 6)  # the kinds of fields: whole numbers of 2, 4 and 8 bytes
 BYTES, LIST, STRUCTURE = 8, 9, 12
 _TRUE, _FALSE, _BYTE, _DOUBLE, _SET = 1, 2, 3, 7, 10
 
 
-class Compact:
+class CompactReader:
     """A structure in bytes that nobody checked. What does not fit raises IndexError, ValueError or RecursionError."""
 
     def __init__(self, data: bytes) -> None:
