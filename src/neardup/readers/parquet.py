@@ -14,7 +14,7 @@ from neardup.readers.arrow_sizes import row_sizes, sized_pieces
 from neardup.readers.compression import COMPRESSIONS
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row, find_layout
-from neardup.readers.parquet_footer import Chunk, chunks_of
+from neardup.readers.parquet_footer import ColumnChunk, chunks_of
 from neardup.readers.parquet_lists import list_pages
 from neardup.readers.parquet_pages import Pages, pages_of, rows_at_a_time
 from neardup.readers.sources import Source
@@ -61,7 +61,12 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
 
 
 def _group_rows(
-    file: BinaryIO, table: Any, chunks: list[list[Chunk]], wanted: list[str], source: Source, terms: Terms
+    file: BinaryIO,
+    table: Any,
+    chunks: list[list[ColumnChunk]],
+    wanted: list[str],
+    source: Source,
+    terms: Terms,
 ) -> Iterator[Row]:
     """The rows of each row group, few at a time where values may be huge; a group that is a bomb is rejected."""
     row, most = 0, terms.limits.line_bytes
@@ -100,7 +105,7 @@ def _too_many(rows: int, source: Source, terms: Terms) -> bool:
     return rows > max(limits.free_bytes // _ROW, limits.expansion * (source.size or 0))
 
 
-def _pages(file: BinaryIO, chunk: Chunk, kind: Any, levels: int, most: int) -> Pages | None:
+def _pages(file: BinaryIO, chunk: ColumnChunk, kind: Any, levels: int, most: int) -> Pages | None:
     """The pages by what decoding them takes; None if they are not known. A column of Arrow's dictionary type keeps
     several copies of its dictionary, and one value for all rows that have the same."""
     pages = pages_of(file, chunk)
