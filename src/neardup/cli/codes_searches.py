@@ -72,6 +72,11 @@ def _opened(path: str, given: dict[str, Any]) -> Any:
     return open_codes(path, format=given["code_format"], bits=bits, column=given["column"])
 
 
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The options that all searches of codes have."""
+    return {name: given[name] for name in ("radius", "search", "recall", "memory", "threads")}
+
+
 @click.command(cls=WritingCommand)
 @click.argument("queries")
 @click.argument("stored")
@@ -98,12 +103,8 @@ def search(queries: str, stored: str, **given: Any) -> None:
     found = search_files(
         asked,
         held,
-        radius=given["radius"],
+        **_settings(given),
         mode=given["mode"],
-        search=given["search"],
-        recall=given["recall"],
-        memory=given["memory"],
-        threads=given["threads"],
         progress=progress.reached,
     )
     _write(found, ("query", "stored", "distance"), given, progress)
@@ -124,11 +125,7 @@ def join(left: str, right: str | None, **given: Any) -> None:
     found = join_files(
         _opened(left, given),
         None if right is None else _opened(right, given),
-        radius=given["radius"],
-        search=given["search"],
-        recall=given["recall"],
-        memory=given["memory"],
-        threads=given["threads"],
+        **_settings(given),
     )
     _write(found, ("left", "right", "distance"), given, progress)
 
@@ -159,12 +156,8 @@ def batch(queries: str, stored: tuple[str, ...], **given: Any) -> None:
     found = batch_files(
         _opened(queries, given),
         stored,
-        radius=given["radius"],
+        **_settings(given),
         mode=given["mode"],
-        search=given["search"],
-        recall=given["recall"],
-        memory=given["memory"],
-        threads=given["threads"],
         append=given["append"],
         progress=progress.reached,
     )
