@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -14,11 +16,16 @@ from support.spark_runs import assert_decided, assert_same, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError
+from neardup.pipeline.shards import DTYPES, ShardColumns
+from neardup.search import crowds
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 
-SMALL, LARGE = 20, 30  # jobs of a run that the driver decides on, and of one over the cluster
+from neardup.spark import small  # noqa: E402
+from neardup.spark.fetched import FetchedShard  # noqa: E402
+
+SMALL, LARGE = 20, 30  # jobs of a run that the driver decides, and of one over the cluster
 
 
 def jobs(spark: Any) -> int:
@@ -70,6 +77,55 @@ def test_the_driver_decides_as_a_local_run(spark, tmp_path, name):
     assert not stages.folder.done("exact")
     (tmp_path / "found").mkdir()
     assert_same(stages.findings(tmp_path / "found", {"text": None, "id": None}), here)
+
+
+def test_texts_come_in_several_parts(spark, tmp_path, monkeypatch):
+    """Of columns and of texts; in files that were written, as many bytes at a time as a job may return."""
+    monkeypatch.setattr(small, "_DIRECT", 0)
+    monkeypatch.setattr(small, "_AT_ONCE", 20_000)
+    path = write_jsonl(tmp_path / "a.jsonl", [*planted(400), {"id": "none", "text": ""}])[0]
+    here = nd.dedup(nd.read(path))
+    before = jobs(spark)
+    stages = ns.file_stages(path, str(tmp_path / "run"), spark=spark, partitions=3)
+    (tmp_path / "found").mkdir()
+    assert_same(stages.findings(tmp_path / "found", {"text": None, "id": None}), here)
+    assert 8 <= jobs(spark) - before <= SMALL
+
+
+def test_large_buckets_without_duplicates_list_the_pairs_of_a_local_run(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(crowds, "FREE", 1 << 14)  # small corpora are checked as large ones are
+    monkeypatch.setattr(crowds, "PER_ROW", 2)
+    draw = random.Random(2)
+    base = [f"w{draw.randrange(50_000)}" for _ in range(60)]
+    rows = []
+    for number in range(1500):
+        words = list(base)
+        for place in draw.sample(range(60), 2):
+            words[place] = f"w{draw.randrange(1 << 20)}"
+        rows.append({"id": f"d{number}", "text": " ".join(words)})
+    path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
+    here = nd.scan(path, tmp_path / "here")
+    there = ns.scan(path, tmp_path / "there", spark=spark, partitions=2)
+    assert here.manifest["counts"]["capped"] > 0
+    for name in ("candidates", "capped", "skipped", "pairs"):
+        assert there.manifest["counts"][name] == here.manifest["counts"][name], name
+    assert (there.path / "pairs.nd").read_bytes() == (here.path / "pairs.nd").read_bytes()
+
+
+def test_a_document_that_is_gone_is_noticed(tmp_path):
+    """Whatever the reason: a text that does not come is an error."""
+    columns = ShardColumns(
+        ids=["a", "b"],
+        digests=np.zeros((2, 2), np.uint64),
+        **{name: np.zeros(2, dtype) for name, dtype in DTYPES.items() if name != "digests"},
+        file_names=("f",),
+        source_names=("f",),
+    )
+    there = {"place": pa.array([7]), "text": pa.array([b"seven"], pa.large_binary())}
+    shard = FetchedShard(columns, None, np.array([3, 7]), lambda places, size: iter([pa.table(there)]))
+    assert shard.text_bytes(np.array([1])) == [b"seven"]
+    with pytest.raises(DataError, match="inputs have changed"):
+        shard.texts(np.array([0, 1]))
 
 
 def test_what_is_refused(spark, tmp_path):
