@@ -113,7 +113,7 @@ def test_large_buckets_without_duplicates_list_the_pairs_of_a_local_run(spark, t
 
 
 def test_a_document_that_is_gone_is_noticed(tmp_path):
-    """Whatever the reason: a text that does not come is an error."""
+    """A text that does not come is an error, for any reason."""
     columns = ShardColumns(
         ids=["a", "b"],
         digests=np.zeros((2, 2), np.uint64),
