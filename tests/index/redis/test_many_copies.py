@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from reference.redis import Server
 
 import neardup as nd
 
@@ -36,6 +38,39 @@ def test_copies_change_and_are_removed(address: Callable[..., str], monkeypatch:
         keepers = {entry.keeper for entry in index.documents() if entry.text == PAGE}
         assert len(keepers) == 1
         assert keepers.isdisjoint({"page 0"})
+
+
+def waited(process: int) -> float:
+    """Milliseconds for which a process could have run, and the machine had no processor for it."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e6
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="Linux says how long a process waited")
+def test_no_command_is_slow(server: Server, address: Callable[..., str]) -> None:
+    """The slow log of the server is empty: no command takes 5 ms of it, but for what the machine took from it."""
+    client = server.client()
+    client.config_set("slowlog-log-slower-than", 5000)
+
+    def check(call: Callable[[], object]) -> None:
+        client.slowlog_reset()
+        before = waited(client.info("server")["process_id"])
+        call()
+        spared = waited(client.info("server")["process_id"]) - before
+        slow = [entry for entry in client.slowlog_get(100) if entry["duration"] / 1000 - spared > 5]
+        assert not slow, slow
+
+    try:
+        with nd.Index(address()) as index:
+            for start in range(0, 10_000, 1000):
+                copies = [nd.Document(f"page {number}", PAGE) for number in range(start, start + 1000)]
+                check(lambda copies=copies: index.seen(copies))
+            check(lambda: index.seen([changed(number) for number in range(300, 700)]))
+            check(lambda: index.seen(nd.Document("one more", PAGE)))
+            check(lambda: index.remove([f"page {number}" for number in range(1000, 1500)]))
+            check(lambda: index.search(PAGE, mode="first"))
+            assert len(index) == 9501
+    finally:
+        client.config_set("slowlog-log-slower-than", 10_000)
 
 
 def test_workers_remove_copies_of_one_page(address: Callable[..., str]) -> None:
