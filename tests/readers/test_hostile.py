@@ -312,3 +312,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 
     peak(100)
     assert peak(40_000) < 2 * peak(4_000)
+
+
+def test_empty_lines_of_csv_are_no_rows_and_remain_within_quotes(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'id,text\n\n\r\na,one two\n\n"b","three\n\n\nfour"\n\r\n\nc,"\n\n"\n\n')
+    reader = nd.read(path)
+    assert [document.text for document in reader.documents()] == ["one two", "three\n\n\nfour", "\n\n"]
+    assert not reader.rejects.counts

@@ -329,6 +329,17 @@ def test_memory_holds_for_one_huge_value(name, tmp_path):
     assert grown < MEMORY, f"{grown:,} bytes"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc (run it on Linux)")
+@pytest.mark.parametrize("value", [b'""', b"{}"])
+def test_memory_holds_for_a_line_of_small_values(tmp_path, value):
+    """The line is within the limit of a line, and is measured without a copy of each value."""
+    many = b'{"text": "a b", "n": [' + b",".join([value] * (10 << 20)) + b"]}\n"
+    (tmp_path / "a.jsonl").write_bytes(lines(many))
+    documents, account, grown = scanned(tmp_path, "a.jsonl")
+    assert documents == len(GOOD) and account["rows"]["rejected"] == {"too large": 1}
+    assert grown < MEMORY, f"{grown:,} bytes"
+
+
 @pytest.mark.skipif(
     sys.platform != "linux", reason="the peak of a process is read from /proc (run it on Linux)"
 )

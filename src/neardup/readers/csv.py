@@ -23,6 +23,7 @@ __all__ = ["open_delimited"]
 _MOST_FIELDS = 1 << 20
 _SAMPLE = 1 << 16
 _LONGEST_MARK = 4  # bytes
+_EMPTY = (b"", b"\r")
 
 
 class _TooLong(Exception):
@@ -36,6 +37,9 @@ class _Feed:
         self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
         self._delimiter = delimiter.encode()
         self.lines: list[bytes] = []  # of the current record
+        self.between = (
+            False  # whether empty lines between records are skipped here, faster than the csv module can
+        )
         self.record = 0  # bytes since the record began: a quote never closed must not take in the whole file
 
     def __iter__(self) -> _Feed:
@@ -43,6 +47,8 @@ class _Feed:
 
     def __next__(self) -> str:
         _, data, whole = next(self._lines)
+        while self.between and not self.record and data in _EMPTY:
+            _, data, whole = next(self._lines)
         self.record += len(data)
         self.lines.append(data)
         if not whole or self.record > self._limit:
@@ -130,6 +136,7 @@ def _rows(
     source: Source, stream: Stream, feed: _Feed, reader: Any, header: list[str], terms: Terms
 ) -> Iterator[Row]:
     row, width, rejects = 0, len(header), terms.rejects
+    feed.between = True
     with stream:
         while True:
             feed.record = 0
