@@ -38,7 +38,7 @@ def run(options: Options) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         for name, codes in columns.items():
             sizes = [1 << d for d in range(SMALLEST, int(np.log2(len(codes))) + 1, 2)]
-            sizes += [len(codes)] if sizes[-1] != len(codes) else []
+            sizes += [len(codes)] if sizes[-1:] != [len(codes)] else []
             found[name] = [
                 {
                     "codes": size,

@@ -31,14 +31,15 @@ RADIUS, RECALL, SEED = 3, 0.95, 20110713
 @lru_cache(maxsize=1)
 def workload(size: int, queries: int) -> Workload:
     """2**size uniform codes; every other query has one neighbour at distance 1, 2 or 3, as often each."""
-    return make(1 << size, queries, RADIUS, SEED)
+    return make(1 << size, min(queries, 1 << size), RADIUS, SEED)
 
 
 @lru_cache(maxsize=1)
 def _calibration() -> NearPairs:
     """Real near pairs that no query is made of, each distance as often, their bits in random places as in queries."""
     margins, differing, real = near_pairs(RADIUS)
-    assert real, "set NEARDUP_DATA"
+    if not real:
+        raise SystemExit("there are no labelled corpora: set NEARDUP_DATA to their folder")
     margins, differing = margins[1::2], differing[1::2]
     generator = np.random.default_rng(SEED)
     distances = differing.sum(axis=1)
