@@ -129,6 +129,7 @@ def beyond(count: int, size: int) -> dict[str, float]:
         "bphs_10_random": ten,
         "bphs_10_following": run_ten,
         "psm_random": beyond_psm(count, size),
+        "psm_places": 2 * (flips_for(int(log2(count))) + 1),
     }
 
 

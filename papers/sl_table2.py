@@ -135,7 +135,7 @@ def why_less(result: Result) -> list[str]:
     ]
     head = ("cache", "BPHS 4, random", "BPHS 4, following", "BPHS 10, random", "PSM, random")
     steps = log2(large["codes"])
-    places = 2 * (flips_for(int(steps)) + 1)
+    places = large["psm_places"]
     bucket = large["codes"] / 2.0 ** min(manku(4).key_bits)
     codes, heap = f"{large['codes'] / 1e6:.0f}", f"{result['heap_ns']:.0f} ns"
     ten, four, flips = large["bphs_10_random"], large["bphs_4_random"], large["psm_random"]
