@@ -119,7 +119,7 @@ def test_threads_that_are_none(threads, live, stored, tmp_path):
         lambda: similarity.bit_similarity(SKETCHES.code(64), *PAIR, **one),
     ]
     for ask in asks:
-        with pytest.raises(ConfigError, match=r"threads=.* whole number from 1"):
+        with pytest.raises(ConfigError, match=r"threads.* whole number"):
             ask()
     assert not list(tmp_path.glob("*.seg"))
 
@@ -153,16 +153,16 @@ def test_only_codes_are_searched(other, live, stored):
 
 def test_a_similarity_names_what_it_expected():
     for measure in (similarity.jaccard, similarity.cosine, similarity.containment, similarity.euclidean):
-        with pytest.raises(DataError, match="expected features, got Codes"):
+        with pytest.raises(ConfigError, match="features must be Features, not Codes"):
             measure(CODES, *PAIR)
-        with pytest.raises(DataError, match="expected features, got Codes"):
+        with pytest.raises(ConfigError, match=r"other must be .*Features.*, not Codes"):
             measure(FEATURES, *PAIR, other=CODES)
     for measure in (similarity.hamming, similarity.bit_similarity):
-        with pytest.raises(DataError, match="expected codes, got Sketches"):
+        with pytest.raises(ConfigError, match="codes must be Codes, not Sketches"):
             measure(SKETCHES, *PAIR)
-    with pytest.raises(DataError, match="expected codes, got Features"):
+    with pytest.raises(ConfigError, match=r"other must be .*Codes.*, not Features"):
         similarity.hamming(CODES, *PAIR, other=FEATURES)
-    with pytest.raises(DataError, match="expected sketches, got Codes"):
+    with pytest.raises(ConfigError, match=r"sketches must be .*Sketches.*, not Codes"):
         similarity.sketch_similarity(CODES, *PAIR)
 
 

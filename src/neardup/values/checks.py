@@ -7,11 +7,9 @@ leaves open (Any, protocols, arrays) is left to the code.
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import math
 import operator
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache, wraps
@@ -71,10 +69,15 @@ _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 @lru_cache(maxsize=512)
 def _hints(of: Any) -> Mapping[str, Any]:
-    try:
-        return get_type_hints(of)
-    except NameError:  # some names are imported by type checkers alone
-        return get_type_hints(of, localns=_Names(vars(builtins) | vars(sys.modules[of.__module__])))
+    unknown: dict[str, Any] = {}  # names that are imported by type checkers alone
+    while True:
+        try:
+            return get_type_hints(of, localns=unknown or None)
+        except NameError as error:
+            # A mapping with __missing__ would need no loop, but Python 3.14 copies it into a plain one.
+            if error.name is None or error.name in unknown:
+                raise
+            unknown[error.name] = _Unknown
 
 
 class _Unknown:
@@ -82,11 +85,6 @@ class _Unknown:
 
     def __class_getitem__(cls, of: object) -> type[_Unknown]:
         return cls
-
-
-class _Names(dict[str, Any]):
-    def __missing__(self, name: str) -> Any:
-        return _Unknown
 
 
 def _check(where: str, name: str, hint: Any, value: object) -> None:
