@@ -92,6 +92,7 @@ def test_nobody_can_hide_duplicates_by_adding_similar_documents():
 
 def test_the_pairs_of_real_texts_do_not_change(data, monkeypatch):
     """Licences share many bands and are not all similar; their buckets are not so large that few pairs are listed."""
+    assert (data / "licenses").is_dir()
     monkeypatch.undo()
     texts = [text for _, text in documents("licenses")]
     found = pairs_of(nd.dedup(texts))
