@@ -9,9 +9,12 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+from neardup.values.checks import checked
+
 __all__ = ["path"]
 
 
+@checked
 def path(name: str = "pages.jsonl.gz") -> Path:
     """The path of a file of the sample on this machine."""
     return Path(str(resources.files(__package__).joinpath(name)))

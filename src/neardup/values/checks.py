@@ -94,6 +94,9 @@ def _check(where: str, name: str, hint: Any, value: object) -> None:
 
 
 def _choices(hint: Any) -> list[Any]:
+    written = getattr(hint, "__value__", None)  # of `type Name = ...`, as numpy 2.5 writes its NDArray
+    if written is not None:
+        return _choices(written)
     if get_origin(hint) in (Union, UnionType):
         return [choice for part in get_args(hint) for choice in _choices(part)]
     return [hint]
