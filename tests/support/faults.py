@@ -201,7 +201,7 @@ def _run(shim: Path | None, name: str, folder: Path, at: int, code: int) -> subp
 
 
 def run_faults(shim: Path, place: Path, name: str, most: int, seed: str = "") -> tuple[int, list[str]]:
-    """How many calls the work makes, and what went wrong when some of them, at most this many and the last two, failed."""
+    """How many calls the work makes, and what went wrong when some of them, at most this many and two more, failed."""
     sound, folder = place / "sound", place / "work"
     if not sound.exists():
         sound.mkdir()

@@ -45,7 +45,10 @@ def waited(process: int) -> float:
     return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e6
 
 
-@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="only Linux says how long a process waited (run it on Linux)")
+@pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(),
+    reason="only Linux says how long a process waited (run it on Linux)",
+)
 def test_no_command_is_slow(server: Server, address: Callable[..., str]) -> None:
     """The slow log of the server is empty: no command takes 5 ms of it, but for what the machine took from it."""
     client = server.client()
