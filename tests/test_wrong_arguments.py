@@ -153,7 +153,9 @@ def test_wrong_values_are_named(name: str, tmp_path: Path, monkeypatch: pytest.M
             given = FIXED.get(short, {}) | dict.fromkeys(needed, value) | {parameter.name: value}
             first = [given.pop(p.name) for p in parameters if p.kind == p.POSITIONAL_ONLY and p.name in given]
             try:
-                PUBLIC[name](*first, **given)
+                made = PUBLIC[name](*first, **given)
+                if isinstance(made, nd.Index):
+                    made.close()
             except (NeardupError, OSError):
                 pass
             except (TypeError, ValueError) as error:
