@@ -273,7 +273,8 @@ class _Run:
         if reusable:
             self._keep_shards(shards)
         else:
-            shutil.rmtree(self.work, ignore_errors=True)  # the findings are complete; the next scan removes the rest
+            # The findings are complete; what remains here is removed by the next scan.
+            shutil.rmtree(self.work, ignore_errors=True)
         return findings
 
     def _keep_shards(self, count: int) -> None:
