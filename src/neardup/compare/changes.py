@@ -199,7 +199,8 @@ def in_parts(left: Rows, right: Rows, sizes: Rows, most: int) -> Iterator[Rows]:
 
 def _halves(some: Rows, left: Rows, right: Rows, sizes: Rows, most: int) -> Iterator[Rows]:
     rows = distinct(np.concatenate([left[some], right[some]]))
-    if len(some) == 1 or int(sizes[rows].sum()) <= 2 * most:
+    # A cut reads texts of both sides twice, so only large groups are cut.
+    if len(some) == 1 or int(sizes[rows].sum()) <= 8 * most:
         yield some
         return
     middle = len(some) // 2
