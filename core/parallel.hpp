@@ -27,15 +27,19 @@ struct JoinedThreads {
     }
 };
 
-// Calls body(begin, end) for chunks that cover [0, rows), on `threads` threads, this one among them. The first
-// exception thrown is rethrown here once all threads have stopped.
-template <class Body>
-void in_parallel(std::size_t rows, unsigned threads, std::size_t chunk, Body body) {
+// Calls body(own, begin, end) for chunks that cover [0, rows), on `threads` threads, this one among them. Each thread has
+// what make() returns, such as buffers, for all its chunks. The first exception thrown is rethrown here once all threads
+// have stopped.
+template <class Make, class Body>
+void in_parallel_with(std::size_t rows, unsigned threads, std::size_t chunk, Make make, Body body) {
     chunk = std::max<std::size_t>(chunk, 1);
     const std::size_t chunks = (rows + chunk - 1) / chunk;
     const auto workers = static_cast<unsigned>(std::min<std::size_t>(std::max(threads, 1u), chunks));
-    if (workers <= 1) {
-        for (std::size_t begin = 0; begin < rows; begin += chunk) body(begin, std::min(rows, begin + chunk));
+    if (workers == 0) return;
+    if (workers == 1) {
+        auto own = make();
+        for (std::size_t begin = 0; begin < rows; begin += chunk)
+            body(own, begin, std::min(rows, begin + chunk));
         return;
     }
     std::atomic<std::size_t> next{0};
@@ -43,8 +47,9 @@ void in_parallel(std::size_t rows, unsigned threads, std::size_t chunk, Body bod
     std::mutex guard;
     auto work = [&] {
         try {
+            auto own = make();
             for (std::size_t i; (i = next.fetch_add(1)) < chunks;)
-                body(i * chunk, std::min(rows, (i + 1) * chunk));
+                body(own, i * chunk, std::min(rows, (i + 1) * chunk));
         } catch (...) {
             next.store(chunks);
             const std::lock_guard lock(guard);
@@ -57,6 +62,15 @@ void in_parallel(std::size_t rows, unsigned threads, std::size_t chunk, Body bod
     work();
     others.join();
     if (failure) std::rethrow_exception(failure);
+}
+
+// The same with body(begin, end), where a thread needs nothing of its own.
+template <class Body>
+void in_parallel(std::size_t rows, unsigned threads, std::size_t chunk, Body body) {
+    struct Nothing {};
+    in_parallel_with(
+        rows, threads, chunk, [] { return Nothing{}; },
+        [&body](Nothing, std::size_t begin, std::size_t end) { body(begin, end); });
 }
 
 }  // namespace neardup

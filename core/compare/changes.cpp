@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 
 #include "parallel.hpp"
 #include "text/hash.hpp"
@@ -595,14 +594,11 @@ class Comparison {
 TextFacts::TextFacts(std::span<const Text> texts, std::uint64_t seed, unsigned threads)
     : facts_(texts.size()) {
     const KnownWords known(seed);
-    constexpr std::size_t kTexts = 16;  // handed to a thread at a time
-    std::atomic<std::size_t> next{0};
-    in_parallel(std::max(threads, 1u), threads, 1, [&](std::size_t, std::size_t) {
-        FactsBuffers buffers;
-        for (std::size_t begin; (begin = next.fetch_add(kTexts)) < texts.size();)
-            for (std::size_t i = begin; i < std::min(texts.size(), begin + kTexts); ++i)
-                collect_facts(texts[i], known, buffers, facts_[i]);
-    });
+    in_parallel_with(
+        texts.size(), threads, 16, [] { return FactsBuffers(); },
+        [&](FactsBuffers& buffers, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) collect_facts(texts[i], known, buffers, facts_[i]);
+        });
 }
 
 std::vector<std::uint16_t> TextFacts::changes(std::span<const std::int64_t> left,

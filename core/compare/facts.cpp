@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <string_view>
 
-#include "simd.hpp"
 #include "text/hash.hpp"
 #include "text/tokens.hpp"
 #include "text/utf8.hpp"
@@ -55,57 +52,6 @@ bool is_ascii(const char* p, std::size_t n) {
     return (all & 0x8080808080808080u) == 0;
 }
 
-// What 64 bytes are: a bit for each capital letter, each byte that is no ASCII letter, and each that may end a sentence.
-// Capital letters become small.
-struct Kinds {
-    std::uint64_t capitals, others, stops;
-};
-template <Cpu level>
-KERNEL inline Kinds lower_block(char* bytes) {
-    unsigned char in[64], out[64], capitals[64], others[64], stops[64];
-    std::memcpy(in, bytes, 64);
-    for (int i = 0; i < 64; ++i) {
-        const unsigned char c = in[i];
-        const auto capital = static_cast<unsigned char>(static_cast<unsigned char>(c - 'A') < 26);
-        const auto letter = static_cast<unsigned char>(static_cast<unsigned char>((c | 0x20) - 'a') < 26);
-        // 0 for one of four; GCC would make a table of four comparisons, which has no vectors.
-        const auto apart =
-            std::min(std::min<unsigned char>(c ^ '.', c ^ '!'), std::min<unsigned char>(c ^ '?', c ^ '\n'));
-        out[i] = static_cast<unsigned char>(c | (static_cast<unsigned char>(-capital) & 0x20));
-        capitals[i] = capital;
-        others[i] = static_cast<unsigned char>(1 ^ letter);
-        stops[i] = static_cast<unsigned char>((apart == 0) | c >> 7);
-    }
-    std::memcpy(bytes, out, 64);
-    return {pack_flags<level>(capitals), pack_flags<level>(others), pack_flags<level>(stops)};
-}
-
-// Finds set bits from front to back.
-class NextBit {
-  public:
-    explicit NextBit(const std::vector<std::uint64_t>& bits) : bits_(bits) { find(0); }
-
-    // The first one from a place on, which is never before an earlier one; SIZE_MAX if there is none.
-    std::size_t from(std::size_t place) {
-        if (at_ < place) find(place);
-        return at_;
-    }
-
-  private:
-    void find(std::size_t place) {
-        std::size_t block = place / 64;
-        std::uint64_t bits = block < bits_.size() ? bits_[block] >> place % 64 << place % 64 : 0;
-        while (bits == 0)
-            if (++block >= bits_.size())
-                return void(at_ = SIZE_MAX);
-            else
-                bits = bits_[block];
-        at_ = block * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-    }
-    const std::vector<std::uint64_t>& bits_;
-    std::size_t at_ = 0;
-};
-
 // Reads the tokens in order. Most are words of small letters, or of a capital and small letters, with one space between
 // them: bits say so of many at a time, and all hashes are made before.
 class Collector {
@@ -113,11 +59,10 @@ class Collector {
     Collector(const KnownWords& known, FactsBuffers& buffers, Facts& facts)
         : known_(known),
           text_(buffers.text.bytes()),
-          hashes_(buffers.hashes.data()),
-          capital_bits_(buffers.capitals),
-          capitals_(buffers.capitals),
-          others_(buffers.others),
-          stops_(buffers.stops),
+          letters_(buffers.letters),
+          capitals_(letters_.capitals),
+          others_(letters_.others),
+          stops_(letters_.stops),
           places_(buffers.places),
           folded_(buffers.folded),
           facts_(facts) {
@@ -195,7 +140,7 @@ class Collector {
     }
     // A word of small letters outside of a number: the same as any other token, in fewer steps.
     void plain_word(std::string_view gap, std::size_t begin, std::size_t end) {
-        const KnownWords::Entry* known = known_.find(hashes_[count_]);
+        const KnownWords::Entry* known = known_.find(facts_.tokens[count_]);
         std::uint8_t mark = is_short_not(gap, begin, end) ? kNegation : 0, tongue = kLatin;
         if (known != nullptr) {
             if (known->negation) mark = kNegation;
@@ -206,7 +151,7 @@ class Collector {
     }
     // The same for one that begins with a capital and has two letters or more.
     void capitalised_word(std::size_t end) {
-        const std::uint64_t hash = hashes_[count_];
+        const std::uint64_t hash = facts_.tokens[count_];
         const KnownWords::Entry* known = known_.find(hash);
         std::uint8_t mark = 0, tongue = kLatin;
         if (known != nullptr) {
@@ -239,7 +184,7 @@ class Collector {
         set.erase(std::unique(set.begin(), set.end()), set.end());
     }
 
-    bool is_capital(std::size_t place) const { return capital_bits_[place / 64] >> place % 64 & 1; }
+    bool is_capital(std::size_t place) const { return letters_.capitals[place / 64] >> place % 64 & 1; }
 
     // Looks at the token. The hash of one that is not ASCII is made from its folded case.
     Shape shape_of(std::size_t begin, std::size_t end) {
@@ -507,8 +452,7 @@ class Collector {
 
     const KnownWords& known_;
     const std::string_view text_;  // its ASCII letters are small
-    const std::uint64_t* const hashes_;
-    const std::vector<std::uint64_t>& capital_bits_;
+    const LetterBits& letters_;
     NextBit capitals_, others_, stops_;
     std::vector<std::uint32_t>& places_;
     std::string& folded_;
@@ -520,28 +464,12 @@ class Collector {
     bool open_ = false, numeric_ = false, month_before_ = false, letters_before_ = false;
 };
 
-// Makes capital ASCII letters small, and says where they were, and what else there is.
-void lower_ascii(FactsBuffers& buffers) {
-    NormalText& text = buffers.text;
-    for (auto* bits : {&buffers.capitals, &buffers.others, &buffers.stops}) bits->resize(text.blocks());
-    on_best_level([&]<Cpu level>() KERNEL {
-        char* bytes = text.data();
-        for (std::size_t block = 0; block < text.blocks(); ++block) {
-            const Kinds kinds = lower_block<level>(bytes + 64 * block);
-            const std::uint64_t inside = text.in_token(block);
-            buffers.capitals[block] = kinds.capitals & inside;
-            buffers.others[block] = kinds.others & inside;
-            buffers.stops[block] = kinds.stops & ~inside;
-        }
-    });
-}
-
 }  // namespace
 
 void collect_facts(const Text& source, const KnownWords& known, FactsBuffers& buffers, Facts& facts) {
     facts = {};
     buffers.text.assign(source, {.casefold = false});
-    lower_ascii(buffers);
+    lower_ascii(buffers.text, buffers.letters);
     hash_tokens(buffers.text, Hash::xxh3, known.seed(), buffers.hashes);
     Collector collector(known, buffers, facts);
     for_each_token(buffers.text, [&](std::size_t begin, std::size_t end) { collector.token(begin, end); });

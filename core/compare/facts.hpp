@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buffer.hpp"
+#include "text/letter_bits.hpp"
 #include "text/normalize.hpp"
 
 namespace neardup {
@@ -84,9 +85,9 @@ class KnownWords {
 // What is kept from document to document, so that it is allocated once.
 struct FactsBuffers {
     NormalText text;
-    Buffer<std::uint64_t> hashes;                        // of its tokens
-    std::vector<std::uint64_t> capitals, others, stops;  // bits of its bytes
-    std::vector<std::uint32_t> places;                   // of its tokens
+    LetterBits letters;
+    Buffer<std::uint64_t> hashes;       // of its tokens
+    std::vector<std::uint32_t> places;  // of its tokens
     std::string folded;
 };
 

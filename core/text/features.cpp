@@ -390,19 +390,18 @@ Ragged extract(std::span<const Text> texts, const Recipe& recipe, unsigned threa
     Ragged all;
     all.offsets.assign(texts.size() + 1, 0);
     std::vector<Block> blocks((texts.size() + kBlock - 1) / kBlock);
-    std::atomic<std::size_t> next{0};
-    in_parallel(std::max(threads, 1u), threads, 1, [&](std::size_t, std::size_t) {
-        Extractor extractor(recipe);
-        for (std::size_t b; (b = next.fetch_add(1)) < blocks.size();) {
-            for (std::size_t i = b * kBlock; i < std::min(texts.size(), (b + 1) * kBlock); ++i) {
+    in_parallel_with(
+        texts.size(), threads, kBlock, [&] { return Extractor(recipe); },
+        [&](Extractor& extractor, std::size_t begin, std::size_t end) {
+            Block& block = blocks[begin / kBlock];
+            for (std::size_t i = begin; i < end; ++i) {
                 const Row row = extractor.row(texts[i], true);
-                blocks[b].hashes.insert(blocks[b].hashes.end(), row.hashes.begin(), row.hashes.end());
-                blocks[b].weights.insert(blocks[b].weights.end(), row.weights.begin(), row.weights.end());
-                blocks[b].replaced += extractor.replaced();
+                block.hashes.insert(block.hashes.end(), row.hashes.begin(), row.hashes.end());
+                block.weights.insert(block.weights.end(), row.weights.begin(), row.weights.end());
+                block.replaced += extractor.replaced();
                 all.offsets[i + 1] = static_cast<std::int64_t>(row.hashes.size());
             }
-        }
-    });
+        });
     for (std::size_t i = 0; i < texts.size(); ++i) all.offsets[i + 1] += all.offsets[i];
     all.hashes.reserve(static_cast<std::size_t>(all.offsets.back()));
     all.weights.reserve(static_cast<std::size_t>(all.offsets.back()));

@@ -1,7 +1,6 @@
 #pragma once
 // Text to features: one document at a time in a worker's own buffers, or a batch of them on several threads.
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -143,12 +142,11 @@ template <class Body>
 void for_each_document(std::span<const Text> texts, const Recipe& recipe, unsigned threads, Body body) {
     const std::size_t n = texts.size(), workers = std::max(threads, 1u);
     const std::size_t step = std::clamp<std::size_t>(n / (workers * 16), 1, 256);
-    std::atomic<std::size_t> next{0};
-    in_parallel(workers, threads, 1, [&](std::size_t, std::size_t) {
-        Extractor extractor(recipe);
-        for (std::size_t begin; (begin = next.fetch_add(step)) < n;)
-            for (std::size_t row = begin; row < std::min(n, begin + step); ++row) body(extractor, row);
-    });
+    in_parallel_with(
+        n, threads, step, [&] { return Extractor(recipe); },
+        [&](Extractor& extractor, std::size_t begin, std::size_t end) {
+            for (std::size_t row = begin; row < end; ++row) body(extractor, row);
+        });
 }
 
 }  // namespace neardup

@@ -44,30 +44,30 @@ std::optional<Buffer<unsigned char>> placed_texts(int file, std::span<const std:
     for (std::size_t i = 0; i < count; ++i) places[i + 1] = places[i] + sizes[i];
     Buffer<unsigned char> out(static_cast<std::size_t>(places.back()));
     std::atomic<bool> sound{true};
-    std::atomic<std::size_t> next{0};
-    // Each thread has buffers of its own, for all its texts.
-    in_parallel(std::max(threads, 1u), threads, 1, [&](std::size_t, std::size_t) {
+    struct Own {
         Buffer<unsigned char> raw, text;
-        const auto read = [&](std::size_t first, std::size_t last, std::int64_t stop) {
-            const std::int64_t start = begins[first];
-            raw.resize(static_cast<std::size_t>(stop - start));
-            if (!read_bytes(file, raw.data(), start, stop - start)) return false;
-            return on_best_level([&]<Cpu level>() KERNEL {
-                for (std::size_t i = first; i < last; ++i) {
-                    const unsigned char* at = raw.data() + (begins[i] - start);
-                    const unsigned char* const end = at + raws[i];
-                    text.resize(static_cast<std::size_t>(raws[i]) + kStringStep);
-                    unsigned char* to = text.data();
-                    if (!read_string<level>(at, end, to) || at != end || to - text.data() != sizes[i])
-                        return false;
-                    std::copy(text.data(), to, out.data() + places[i]);
-                }
-                return true;
-            });
-        };
-        for (std::size_t from; sound && (from = next.fetch_add(kTexts)) < count;) {
-            const std::size_t to = std::min(count, from + kTexts);
-            for (std::size_t first = from, last; first < to; first = last) {
+    };
+    const auto read = [&](Own& own, std::size_t first, std::size_t last, std::int64_t stop) {
+        const std::int64_t start = begins[first];
+        own.raw.resize(static_cast<std::size_t>(stop - start));
+        if (!read_bytes(file, own.raw.data(), start, stop - start)) return false;
+        return on_best_level([&]<Cpu level>() KERNEL {
+            for (std::size_t i = first; i < last; ++i) {
+                const unsigned char* at = own.raw.data() + (begins[i] - start);
+                const unsigned char* const end = at + raws[i];
+                own.text.resize(static_cast<std::size_t>(raws[i]) + kStringStep);
+                unsigned char* to = own.text.data();
+                if (!read_string<level>(at, end, to) || at != end || to - own.text.data() != sizes[i])
+                    return false;
+                std::copy(own.text.data(), to, out.data() + places[i]);
+            }
+            return true;
+        });
+    };
+    in_parallel_with(
+        count, threads, kTexts, [] { return Own(); },
+        [&](Own& own, std::size_t from, std::size_t to) {
+            for (std::size_t first = from, last; first < to && sound; first = last) {
                 // Texts near each other are read in one call; the bytes between them cost less than another call.
                 std::int64_t stop = begins[first] + raws[first];
                 for (last = first + 1; last < to; ++last) {
@@ -76,13 +76,9 @@ std::optional<Buffer<unsigned char>> placed_texts(int file, std::span<const std:
                         break;
                     stop = end;
                 }
-                if (!sound || !read(first, last, stop)) {
-                    sound = false;
-                    return;
-                }
+                if (!read(own, first, last, stop)) sound = false;
             }
-        }
-    });
+        });
     if (!sound) return std::nullopt;
     return out;
 }
