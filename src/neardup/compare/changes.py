@@ -174,7 +174,8 @@ def describe(
     threads: int = 1,
 ) -> Counts:
     """What differs between pairs of rows whose texts have these sizes in bytes. `fetch` gives the texts of some
-    ascending rows; about `most` bytes are asked for at a time, and at least those of one pair."""
+    ascending rows. About `most` bytes are asked for at a time; of one group of similar texts up to eight times as many,
+    and at least those of one pair."""
     found = np.zeros((len(pairs.left), len(COLUMNS)), np.uint16)
     for some in in_parts(pairs.left, pairs.right, sizes, most):
         left, right = pairs.left[some], pairs.right[some]

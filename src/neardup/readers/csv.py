@@ -37,9 +37,8 @@ class _Feed:
         self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
         self._delimiter = delimiter.encode()
         self.lines: list[bytes] = []  # of the current record
-        self.between = (
-            False  # whether empty lines between records are skipped here, faster than the csv module can
-        )
+        # Whether empty lines between records are skipped here, which is faster than in the csv module.
+        self.between = False
         self.record = 0  # bytes since the record began: a quote never closed must not take in the whole file
 
     def __iter__(self) -> _Feed:
