@@ -14,6 +14,7 @@ from reference.redis import Server
 
 import neardup as nd
 from neardup.errors import SharedIndexError
+from neardup.index.redis.scripts import SWITCH
 
 FERRY = "The ferry leaves the north pier at eight and returns at noon on every day of the summer but Sunday"
 NETS = "The crew mend the nets on the quay in winter while the tide is out and the boats lie dry"
@@ -54,6 +55,33 @@ def test_round_trips(address: Callable[..., str], store: Any) -> None:
         assert answer.new and many == 2
         assert len(index) == 5 and index.verify().problems == ()
         assert [index.get(id).keeper for id in "abcd"] == ["a", "a", "a", "d"]
+
+
+@pytest.mark.parametrize("store", ["none", "text"])
+def test_a_keeper_is_removed_before_its_follower_is_sent_again(
+    address: Callable[..., str], store: Any
+) -> None:
+    """The follower became a keeper meanwhile: the call that is sent again leaves it in the tables of keepers."""
+    where = address(patience=1)
+    near = FERRY.replace("Sunday", "Monday")
+    with nd.Index(where, store=store) as index, nd.Index(where) as other:
+        index.seen(FERRY, id="a")
+        connection = index._store._connection
+        asked = connection._asked
+
+        def removed_meanwhile(client: Any, commands: Any) -> Any:
+            replies = asked(client, commands)
+            if any(words[:2] == ("EVAL", SWITCH) for words in commands if isinstance(words, tuple)):
+                connection._asked = asked
+                assert other.remove("a") == 1 and other.get("b").keeper == "b"
+                raise redis.ConnectionError("the reply was lost")
+            return replies
+
+        connection._asked = removed_meanwhile
+        assert index.seen(near, id="b").duplicate_of == "a"
+        assert connection._asked == asked
+        assert other.seen(near, id="c").duplicate_of == "b"
+        assert [index.get(id).keeper for id in "bc"] == ["b", "b"]
 
 
 def test_round_trips_if_only_the_client_can_compare(address: Callable[..., str]) -> None:

@@ -295,14 +295,33 @@ class ConflictResolver:
         switched = self._documents.switches(changes)
         keepers = self._documents.reads(sorted({keeper_of[at][0] for at in places}))
         counting = self._counting(case, len(first) + len(places), len(places))
-        replies = self._connection.in_order(added + dropped, switched.commands, keepers.commands, counting)
+        _, refused, commits, read, _ = self._connection.in_order(
+            dropped,
+            added,
+            switched.commands,
+            keepers.commands,
+            counting,
+            again=lambda: self._dropped(case, self._undecided(case, places)),
+        )
         case.bare.update(places)
         listed.update(places)
-        answered = list(zip(places, switched.read(replies[1]), strict=True))
-        failed = self._answered(case, answered)
+        failed = self._answered(case, list(zip(places, switched.read(commits), strict=True)))
         done = [at for at in places if at not in set(failed)]
-        failed += self._orphaned(case, done, keeper_of, keepers.read(replies[2]))
-        return failed, self._tables.refused(replies[0][: len(added)])
+        failed += self._orphaned(case, done, keeper_of, keepers.read(read))
+        return failed, self._tables.refused(refused)
+
+    def _undecided(self, case: Case, places: Sequence[int]) -> Rows:
+        """The positions of documents that are still pending here. The others were committed by a call whose reply was
+        lost. Another worker may have removed their keepers since: they are in the keeper tables again, and stay
+        there."""
+        rows = case.rows[places].tolist()
+        now = self._documents.read(rows)
+        left = [
+            at
+            for at, row in zip(places, rows, strict=True)
+            if row in now and now[row].head == case.records[at].head
+        ]
+        return np.array(left, np.int64)
 
     def _answered(self, case: Case, answered: Sequence[tuple[int, Record | bool]]) -> list[int]:
         """Read the replies of commits. Returns the positions that another worker voided; their records are pending

@@ -43,6 +43,9 @@ class Command(NamedTuple):
     words: tuple[Any, ...] | Packed
 
 
+Again = Callable[[], Sequence[Command]]
+
+
 class CheckedKey(Protocol):
     """A key that is read with every batch, and what is done with its value."""
 
@@ -102,29 +105,34 @@ class Connection:
         """The reply to one command."""
         return self.run([Command(key, words)])[0]
 
-    def in_order(self, *steps: Sequence[Command]) -> list[list[Any]]:
+    def in_order(self, *steps: Sequence[Command], again: Again | None = None) -> list[list[Any]]:
         """The replies to several steps. Each step begins when the one before it is done; one server gets them in one
-        pipeline."""
+        pipeline. If a reply of it is lost, later steps may have taken effect before the first one is sent again:
+        `again` then gives the first step as it should be now."""
         if self.address.cluster:
             return [self.run(step) for step in steps]
-        replies = iter(self.run([command for step in steps for command in step]))
-        return [[next(replies) for _ in step] for step in steps]
+        later = [command for step in steps[1:] for command in step]
+        replies = self.run([*steps[0], *later], None if again is None else lambda: [*again(), *later])
+        rest = iter(replies[len(replies) - len(later) :])
+        return [replies[: len(replies) - len(later)], *([next(rest) for _ in step] for step in steps[1:])]
 
     def unchecked(self, key: bytes, word: str = "GET", *words: Any) -> Any:
         """The reply to one command about a key, whatever index the server has."""
         return self._run([Command(key, (word, key, *words))])[0]
 
-    def run(self, commands: Sequence[Command]) -> list[Any]:
+    def run(self, commands: Sequence[Command], again: Again | None = None) -> list[Any]:
         """The replies to commands, each executed at least once. Commands for the same node are sent in one pipeline,
         in order. On one server, a command takes final effect only after all commands before it. SharedIndexError if the
-        server turns out to have lost the index."""
+        server turns out to have lost the index. `again` gives the commands that are sent after an error, if they are
+        others."""
         if self.identity is None or not commands:
-            return self._run(commands)
-        *replies, found = self._run([*commands, Command(self.identity.key, ("GET", self.identity.key))])
+            return self._run(commands, again)
+        own = Command(self.identity.key, ("GET", self.identity.key))
+        *replies, found = self._run([*commands, own], None if again is None else lambda: [*again(), own])
         self.identity.check(found)
         return replies
 
-    def _run(self, commands: Sequence[Command]) -> list[Any]:
+    def _run(self, commands: Sequence[Command], again: Again | None = None) -> list[Any]:
         replies: list[Any] = [None] * len(commands)
         left = list(range(len(commands)))
         deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE
@@ -138,6 +146,9 @@ class Connection:
                 self._sleeping(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
                 self._look_again([_error(replies[at]) for at in failed])
+                if again is not None:
+                    commands, failed = again(), [0]
+                    replies = [None] * len(commands)
                 left = failed if self.address.cluster else list(range(failed[0], len(commands)))
         return replies
 
