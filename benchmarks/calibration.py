@@ -26,7 +26,7 @@ from tools.page_part import write_part
 
 import neardup as nd
 from neardup.evaluate import measure_documents
-from neardup.evaluate.tuning import Tuner
+from neardup.evaluate.tuner import Tuner
 from neardup.version import __version__
 from neardup.web import HtmlExtractor
 

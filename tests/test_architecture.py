@@ -48,3 +48,14 @@ def test_class_names_occur_once() -> None:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
+def test_modules_are_named_by_what_they_hold() -> None:
+    """Not by a verb: `parser.py`, and not parsing.py. Hamming was a person, and wording is a noun."""
+    names = {
+        path.stem
+        for folder in ("src/neardup", "core")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".js", ".cpp", ".hpp")
+    }
+    assert {name for name in names if name.endswith("ing")} == {"hamming", "wording", "probing", "json_string"}

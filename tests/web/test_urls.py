@@ -17,7 +17,8 @@ from support.budgets import budget
 
 import neardup as nd
 from neardup.web import suffixes
-from neardup.web.urls import STANDARD, SiteRule, reading
+from neardup.web.urls import STANDARD, SiteRule
+from neardup.web.urls import parser as url_parser
 from neardup.web.urls.steps import RULES
 
 ONE_PAGE = [
@@ -223,7 +224,7 @@ def test_the_suffix_list_is_read_without_a_network(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("module", "cache"), [("can_ada", reading.parser), ("tldextract", suffixes._extractor)]
+    ("module", "cache"), [("can_ada", url_parser.parser), ("tldextract", suffixes._extractor)]
 )
 def test_a_missing_package_says_what_to_type(monkeypatch, module, cache):
     monkeypatch.setitem(sys.modules, module, None)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.asking import ask_about
 from neardup.cli.options import cut_options, json_option, threshold_option
+from neardup.cli.questions import ask_about
 from neardup.cli.settings import guards_of, keep_of
 from neardup.values.wording import printable
 

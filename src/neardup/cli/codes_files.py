@@ -11,10 +11,10 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
+from neardup.cli.inputs import check_read, reading_of
 from neardup.cli.options import json_option, page_options, quiet_option, threads_option
 from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
 from neardup.cli.progress import progress_shown
-from neardup.cli.reading import check_read, reading_of
 from neardup.errors import ConfigError
 from neardup.progress import Progress
 from neardup.values.sizes import size_text

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.inputs import check_read, reading_of
 from neardup.cli.options import fold_digits_option, json_option, page_options, threads_option
-from neardup.cli.reading import check_read, reading_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["copies"]

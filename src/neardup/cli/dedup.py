@@ -13,6 +13,7 @@ import click
 
 from neardup.cli.apply import show_alarms
 from neardup.cli.help import BriefCommand
+from neardup.cli.inputs import reading_of, scanning_of, standard_input_saved
 from neardup.cli.options import (
     allow_mass_removal_option,
     config_options,
@@ -29,7 +30,6 @@ from neardup.cli.outputs import (
     overwrite_option,
 )
 from neardup.cli.progress import progress_shown
-from neardup.cli.reading import reading_of, scanning_of, standard_input_saved
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
 from neardup.storage.output import check_outputs, is_stream

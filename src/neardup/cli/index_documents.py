@@ -25,9 +25,8 @@ from neardup.cli.index_options import (
     shown_id,
     threads,
 )
-from neardup.cli.inputs import read_text
+from neardup.cli.inputs import check_read, read_text, reading_of
 from neardup.cli.options import page_options
-from neardup.cli.reading import check_read, reading_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["cluster", "create", "forget", "get", "remove", "search"]

@@ -23,9 +23,9 @@ from neardup.cli.index_options import (
     shown,
     threads,
 )  # fmt: skip
+from neardup.cli.inputs import check_read, reading_of
 from neardup.cli.options import page_options
 from neardup.cli.outputs import OutputFile, WritingCommand, may_overwrite, overwrite_option
-from neardup.cli.reading import check_read, reading_of
 from neardup.storage.output import check_output_file, is_stream
 from neardup.values.wording import counted, printable
 

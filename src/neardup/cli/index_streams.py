@@ -16,6 +16,7 @@ import click
 import neardup as nd
 from neardup.cli.documents import StreamedDocument, stream_with_lines
 from neardup.cli.index_options import accepted, as_json, folder, nearness, shown_id, threads
+from neardup.cli.inputs import check_read, reading_of
 from neardup.cli.options import durability_option, page_options
 from neardup.cli.outputs import (
     WritingCommand,
@@ -24,7 +25,6 @@ from neardup.cli.outputs import (
     output_option,
     overwrite_option,
 )
-from neardup.cli.reading import check_read, reading_of
 from neardup.readers.account import account_sums
 from neardup.readers.writers import format_for
 from neardup.storage.atomic_file import AtomicFile

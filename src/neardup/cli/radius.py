@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import neardup as nd
-from neardup.cli.asking import ask_about
 from neardup.cli.documents import stream
+from neardup.cli.inputs import check_read, reading_of
 from neardup.cli.options import json_option, page_options, threads_option
-from neardup.cli.reading import check_read, reading_of
+from neardup.cli.questions import ask_about
 from neardup.values.wording import printable
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.inputs import reading_of
 from neardup.cli.options import document_options, fold_digits_option, json_option, threads_option
 from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
-from neardup.cli.reading import reading_of
 from neardup.storage.output import is_stream
 from neardup.values.wording import printable
 

@@ -13,9 +13,9 @@ import click
 
 from neardup.cli.command_list import help_width
 from neardup.cli.help import BriefCommand
+from neardup.cli.inputs import scanning_of, standard_input_saved
 from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
-from neardup.cli.reading import scanning_of, standard_input_saved
 from neardup.cli.settings import config_of
 
 __all__ = ["scan", "show_summary"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.inputs import reading_of
 from neardup.cli.options import (
     allow_mass_removal_option,
     config_options,
@@ -18,7 +19,6 @@ from neardup.cli.options import (
     threads_option,
 )
 from neardup.cli.progress import progress_shown
-from neardup.cli.reading import reading_of
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted

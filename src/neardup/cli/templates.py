@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.inputs import reading_of
 from neardup.cli.options import config_options, json_option, reading_options, threads_option
-from neardup.cli.reading import reading_of
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted, printable
 

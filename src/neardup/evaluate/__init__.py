@@ -8,7 +8,7 @@ from neardup.evaluate.radii import DistanceSample, RadiusScore, draw_by_distance
 from neardup.evaluate.rules import Rule
 from neardup.evaluate.scores import Evaluation, Sweep, score
 from neardup.evaluate.settings import Setting
-from neardup.evaluate.tuning import Tuned
+from neardup.evaluate.tuner import Tuned
 
 __all__ = [
     "Borderline",

@@ -20,7 +20,7 @@ from neardup.evaluate.outcomes import Borderline, CorpusCalibration, Outcome, Ra
 from neardup.evaluate.rules import Page
 from neardup.evaluate.sample import exact_similarity
 from neardup.evaluate.settings import RADII, Setting
-from neardup.evaluate.tuning import JudgedPairs, Tuned, Tuner
+from neardup.evaluate.tuner import JudgedPairs, Tuned, Tuner
 from neardup.features import Shingles
 
 __all__ = ["Calibrator"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.evaluate.metrics import Measure
 from neardup.evaluate.settings import Setting
-from neardup.evaluate.tuning import Tuned
+from neardup.evaluate.tuner import Tuned
 from neardup.values.plain import plain
 
 __all__ = ["Borderline", "CorpusCalibration", "Outcome", "RadiusRow"]

@@ -11,7 +11,7 @@ from neardup.clusters.collapsed import collapse, collapse_codes
 from neardup.compare.explain import explain
 from neardup.errors import DataError, MissingExtra, NeardupError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.http.batching import Batcher
+from neardup.http.batcher import Batcher
 from neardup.http.hex_fingerprints import PrintForm
 from neardup.http.ingest import Ingest, check_one
 from neardup.http.limits import Refused, RequestLimits

@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 from neardup import _core
 from neardup.errors import DataError, FormatError, NeardupError, SharedIndexError
 from neardup.fingerprints.fingerprints import Fingerprints
-from neardup.http.batching import Batcher
+from neardup.http.batcher import Batcher
 from neardup.http.hex_fingerprints import PrintForm
 from neardup.http.limits import Refused, RequestLimits, check_depth
 from neardup.http.lines import FEW, LinePart

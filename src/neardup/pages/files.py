@@ -45,7 +45,7 @@ KINDS = {
 SHELL = {f"/page/{name}": name for name in ("style.css", "dom.js", "charts.js", "icon.svg")}
 """The files that every page uses, by request path."""
 TRY = {"/try": "try.html"} | {
-    f"/page/{name}": name for name in ("try.css", "try.js", "trial.js", "asking.js")
+    f"/page/{name}": name for name in ("try.css", "try.js", "trial.js", "requests.js")
 }
 """The page "Try it", which compares texts that are pasted in; it requests /v1/live and /v1/try."""
 

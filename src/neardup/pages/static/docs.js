@@ -1,6 +1,6 @@
 // The API for people: every route of the OpenAPI document, with an example that can be changed and run.
 
-import { Refusal, ask, send, tokenForm } from "./asking.js";
+import { Refusal, ask, send, tokenForm } from "./requests.js";
 import { byId, count, el, plain, show, visible } from "./dom.js";
 
 const MOST = 100_000; // characters of an answer that are shown

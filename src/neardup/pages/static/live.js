@@ -1,6 +1,6 @@
 // The live index: requests the state of the service every two seconds. The service keeps ten minutes of history.
 
-import { Refusal, ask, tokenForm } from "./asking.js";
+import { Refusal, ask, tokenForm } from "./requests.js";
 import { bars, timeline } from "./charts.js";
 import { byId, bytes, count, el, plain, score, share, show } from "./dom.js";
 

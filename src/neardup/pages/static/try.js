@@ -1,6 +1,6 @@
 // The page "Try it": compares two texts, or one text with the index if the service has one.
 
-import { Refusal, ask, tokenForm } from "./asking.js";
+import { Refusal, ask, tokenForm } from "./requests.js";
 import { byId, count, el, plain, score, show } from "./dom.js";
 import { trialView } from "./trial.js";
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import DataError
 from neardup.values.checks import checked
-from neardup.web.urls.reading import LONGEST, parser, read, written
+from neardup.web.urls.parser import LONGEST, parser, read, written
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.standard import standard_steps
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.storage.output import open_output
-from neardup.web.urls.reading import parser, read, written
+from neardup.web.urls.parser import parser, read, written
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
     PARSED,

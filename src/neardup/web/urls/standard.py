@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup.web.urls.reading import DOTS, SHAPE, cleaned, split_port
+from neardup.web.urls.parser import DOTS, SHAPE, cleaned, split_port
 
 __all__ = ["standard_steps"]
 

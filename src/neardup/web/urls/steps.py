@@ -300,5 +300,5 @@ RULES = (
     NamedRule("trailing-slash", "slashes at the end of the path are dropped", True, trailing_slash),
 )
 
-# Rules of the parser itself; reading.py says what happens if they are off.
+# Rules of the parser itself; parser.py says what happens if they are off.
 PARSED = frozenset({"host-case", "default-port", "dot-segments"})

@@ -12,7 +12,7 @@ from neardup.compare.changes import changes_of
 from neardup.compare.similarity import containment, jaccard
 from neardup.evaluate import Rule, measure_documents
 from neardup.evaluate.rules import RULES, rule_scores, rules_for
-from neardup.evaluate.tuning import ENOUGH, Tuner
+from neardup.evaluate.tuner import ENOUGH, Tuner
 
 
 def titled_pages(count: int = 60) -> list[str]:

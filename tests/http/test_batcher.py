@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from neardup.http.batching import Batcher
+from neardup.http.batcher import Batcher
 
 
 def test_what_comes_together_or_meanwhile_is_one_batch():
