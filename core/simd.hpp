@@ -90,8 +90,7 @@ KERNEL inline std::uint32_t near_lanes_portable(const std::uint32_t* values, std
 
 [[gnu::target(NEARDUP_AVX512)]] inline std::uint64_t string_stops_avx512(const unsigned char* at) {
     const __m512i bytes = _mm512_loadu_si512(at);
-    // As signed numbers, bytes beyond ASCII are below a blank too.
-    return _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0x20)) |
+    return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20)) |
            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"')) |
            _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\'));
 }
@@ -125,10 +124,17 @@ KERNEL inline std::uint32_t near_lanes_portable(const std::uint32_t* values, std
 
 [[gnu::target(NEARDUP_AVX2)]] inline std::uint32_t string_stops_avx2(const unsigned char* at) {
     const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-    const __m256i found = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), bytes),
+    const __m256i low = _mm256_set1_epi8(0x1F);
+    const __m256i found = _mm256_or_si256(_mm256_cmpeq_epi8(_mm256_max_epu8(bytes, low), low),
                                           _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"')),
                                                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'))));
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(found));
+}
+
+// The highest bits of 32 bytes, each of them moved up by `up` before.
+[[gnu::target(NEARDUP_AVX2)]] inline std::uint32_t high_bits_avx2(const unsigned char* at, int up) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(bytes, up)));
 }
 #endif
 
@@ -200,6 +206,8 @@ template <Cpu level>
 KERNEL inline std::uint64_t pack_flags(const unsigned char* flags) {
 #if defined(NEARDUP_AVX2)
     if constexpr (level == Cpu::avx512) return pack_flags_avx512(flags);
+    if constexpr (level == Cpu::avx2)
+        return high_bits_avx2(flags, 7) | static_cast<std::uint64_t>(high_bits_avx2(flags + 32, 7)) << 32;
 #endif
     std::uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) {
@@ -210,8 +218,7 @@ KERNEL inline std::uint64_t pack_flags(const unsigned char* flags) {
     return bits;
 }
 
-// Which of 64 bytes end a run of plain ASCII in a JSON string: a quote, a backslash, a control character, or a byte
-// beyond ASCII.
+// Which of 64 bytes end a run of a JSON string that is copied as it is: a quote, a backslash, a control character.
 template <Cpu level>
 KERNEL inline std::uint64_t string_stops(const unsigned char* at) {
 #if defined(NEARDUP_AVX2)
@@ -221,8 +228,19 @@ KERNEL inline std::uint64_t string_stops(const unsigned char* at) {
 #endif
     unsigned char flags[64];
     for (int i = 0; i < 64; ++i)
-        flags[i] =
-            static_cast<unsigned char>((at[i] < 0x20) | (at[i] >= 0x80) | (at[i] == '"') | (at[i] == '\\'));
+        flags[i] = static_cast<unsigned char>((at[i] < 0x20) | (at[i] == '"') | (at[i] == '\\'));
+    return pack_flags<level>(flags);
+}
+
+// Which of 64 bytes are beyond ASCII.
+template <Cpu level>
+KERNEL inline std::uint64_t beyond_ascii(const unsigned char* at) {
+#if defined(NEARDUP_AVX2)
+    if constexpr (level == Cpu::avx2)
+        return high_bits_avx2(at, 0) | static_cast<std::uint64_t>(high_bits_avx2(at + 32, 0)) << 32;
+#endif
+    unsigned char flags[64];
+    for (int i = 0; i < 64; ++i) flags[i] = at[i] >> 7;
     return pack_flags<level>(flags);
 }
 

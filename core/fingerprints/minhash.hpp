@@ -44,10 +44,16 @@ KERNEL inline void one_permutation_update(std::span<std::uint32_t> bins, std::ui
     // A value never equals kEmptyBin, or a feature could leave its bin empty.
     if (bins.size() > 1 && std::has_single_bit(bins.size())) {
         const int shift = std::countl_zero(std::uint64_t{bins.size()}) + 1;
-        for (const std::uint64_t hash : hashes) {
-            const std::uint64_t h = mix(hash ^ key);
-            std::uint32_t& slot = minima[h >> shift];
-            slot = std::min(slot, std::min(static_cast<std::uint32_t>(h), kEmptyBin - 1));
+        // Mixed some at a time: that needs no bin, and so becomes vectors.
+        constexpr std::size_t kTogether = 64;
+        std::uint64_t mixed[kTogether];
+        for (std::size_t at = 0; at < hashes.size(); at += kTogether) {
+            const std::size_t many = std::min(kTogether, hashes.size() - at);
+            for (std::size_t i = 0; i < many; ++i) mixed[i] = mix(hashes[at + i] ^ key);
+            for (std::size_t i = 0; i < many; ++i) {
+                std::uint32_t& slot = minima[mixed[i] >> shift];
+                slot = std::min(slot, std::min(static_cast<std::uint32_t>(mixed[i]), kEmptyBin - 1));
+            }
         }
         return;
     }

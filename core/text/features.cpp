@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "simd.hpp"
 #include "sort.hpp"
 #include "text/select.hpp"
 #include "text/shingle.hpp"
@@ -116,8 +117,7 @@ void Extractor::read_characters() {
     }
 }
 
-// Shingle i is the sum of base^(width-1-j) * token[i+j]: the next one costs two products for any width. A text
-// shorter than a shingle is one shingle.
+// Shingle i is the sum of base^(width-1-j) * token[i+j]. A text shorter than a shingle is one shingle.
 void Extractor::roll() {
     const std::size_t n = tokens_.size(), width = recipe_.width;
     if (width == 1) {
@@ -127,17 +127,21 @@ void Extractor::roll() {
         tokens_.resize(n);  // only its size is asked for from here on
         return;
     }
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < std::min(n, width); ++i) sum = sum * base_ + tokens_[i];
     shingles_.resize(n == 0 ? 0 : n < width ? 1 : n - width + 1);
     if (n == 0) return;
-    shingles_[0] = shingle_hash(sum, std::min(n, width));
-    const std::uint64_t* in = tokens_.data();
-    std::uint64_t* out = shingles_.data();
-    for (std::size_t i = width; i < n; ++i) {
-        sum = sum * base_ + in[i] - in[i - width] * base_power_;
-        out[i - width + 1] = shingle_hash(sum, width);
+    if (n < width) {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t token : tokens_) sum = sum * base_ + token;
+        shingles_[0] = shingle_hash(sum, n);
+        return;
     }
+    on_best_level([this]<Cpu level>() KERNEL {
+        // Sums of their own are more products but wait for nothing: faster where a CPU has products of 64 bits side by side.
+        if (level == Cpu::avx512 && recipe_.width <= 8)
+            separate_sums(tokens_, recipe_.width, base_, shingles_);
+        else
+            rolling_sums(tokens_, recipe_.width, base_, base_power_, shingles_);
+    });
 }
 
 std::span<const std::uint64_t> Extractor::sequence(const Text& text) {

@@ -57,16 +57,18 @@ KERNEL inline std::uint64_t xxh3_0(std::uint64_t seed) {
     h = (h ^ (h >> 29)) * 0x165667B19E3779F9u;
     return h ^ (h >> 32);
 }
-KERNEL inline std::uint64_t xxh3_1to3(const char* p, std::size_t n, std::uint64_t seed) {
-    const auto byte = [p](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(p[i])}; };
+// `word` is the first eight bytes, of which only `n` count.
+KERNEL inline std::uint64_t xxh3_1to3(std::uint64_t word, std::uint64_t n, std::uint64_t seed) {
+    const auto byte = [word](std::uint64_t i) { return word >> (8 * i & 63) & 0xFF; };
     std::uint64_t h = (byte(0) << 16 | byte(n >> 1) << 24 | byte(n - 1) | n << 8) ^ (0x87275A9Bu + seed);
     h = (h ^ (h >> 33)) * 0xC2B2AE3D27D4EB4Fu;
     h = (h ^ (h >> 29)) * 0x165667B19E3779F9u;
     return h ^ (h >> 32);
 }
-KERNEL inline std::uint64_t xxh3_4to8(const char* p, std::size_t n, std::uint64_t seed) {
+KERNEL inline std::uint64_t xxh3_4to8(std::uint64_t word, std::uint64_t n, std::uint64_t seed) {
     seed ^= std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32;
-    std::uint64_t h = (read32(p + n - 4) + (std::uint64_t{read32(p)} << 32)) ^ (0xC73AB174C5ECD5A2u - seed);
+    const std::uint64_t last = word >> (8 * (n - 4) & 63) & 0xFFFFFFFFu;
+    std::uint64_t h = (last + (word << 32)) ^ (0xC73AB174C5ECD5A2u - seed);
     h ^= std::rotl(h, 49) ^ std::rotl(h, 24);
     h *= 0x9FB21C651E98DF25u;
     h ^= (h >> 35) + n;
@@ -86,8 +88,13 @@ KERNEL inline std::uint64_t xxh3(std::string_view bytes, std::uint64_t seed) {
     const std::size_t n = bytes.size();
     if (n > 16) return xxh3_long(bytes, seed);
     if (n > 8) return xxh3_9to16(p, n, seed);
-    if (n > 3) return xxh3_4to8(p, n, seed);
-    return n > 0 ? xxh3_1to3(p, n, seed) : xxh3_0(seed);
+    std::uint64_t word = 0;
+    if (n > 3) {
+        word = read32(p) | std::uint64_t{read32(p + n - 4)} << 8 * (n - 4);
+        return xxh3_4to8(word, n, seed);
+    }
+    for (std::size_t i = 0; i < n; ++i) word |= std::uint64_t{static_cast<unsigned char>(p[i])} << 8 * i;
+    return n > 0 ? xxh3_1to3(word, n, seed) : xxh3_0(seed);
 }
 
 KERNEL inline std::uint64_t hash_bytes(Hash kind, std::string_view bytes, std::uint64_t seed) {

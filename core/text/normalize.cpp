@@ -5,6 +5,7 @@
 
 #include "simd.hpp"
 #include "text/hash.hpp"
+#include "text/plain_block.hpp"
 #include "text/utf8.hpp"
 
 namespace neardup {
@@ -14,28 +15,6 @@ namespace {
 constexpr std::uint64_t kHighBits = 0x8080808080808080u;
 
 bool is_ascii(char c) { return static_cast<signed char>(c) >= 0; }
-
-struct Marks {
-    std::uint64_t word, punctuation;
-};
-
-// 64 bytes of ASCII, in lower case if `lower` is 0x20. Branch-free arithmetic on bytes: GCC turns it into vectors.
-template <Cpu level>
-KERNEL inline Marks ascii_block(const char* in, char* out, unsigned char lower) {
-    unsigned char word[64], punctuation[64];
-    for (int i = 0; i < 64; ++i) {
-        const auto c = static_cast<unsigned char>(in[i]);
-        const auto upper = static_cast<unsigned char>(static_cast<unsigned char>(c - 'A') < 26);
-        const auto letter = static_cast<unsigned char>(static_cast<unsigned char>((c | 0x20) - 'a') < 26);
-        const auto digit = static_cast<unsigned char>(static_cast<unsigned char>(c - '0') < 10);
-        const auto underscore = static_cast<unsigned char>(c == '_');
-        const auto visible = static_cast<unsigned char>(static_cast<unsigned char>(c - 0x21) < 0x5E);
-        out[i] = static_cast<char>(c | (static_cast<unsigned char>(-upper) & lower));
-        word[i] = letter | digit | underscore;
-        punctuation[i] = visible & static_cast<unsigned char>(1 ^ (letter | digit | underscore));
-    }
-    return {pack_flags<level>(word), pack_flags<level>(punctuation)};
-}
 
 const char* end_of_ascii(const char* p, const char* end) {
     for (; end - p >= 64; p += 64) {
@@ -80,7 +59,7 @@ void NormalText::ascii(const char* p, std::size_t n) {
                 std::memcpy(tail, in, width);
                 in = tail;
             }
-            Marks marks = ascii_block<level>(in, place(), lower);
+            AsciiMarks marks = ascii_block<level>(in, place(), lower);
             if (how_.punctuation) {
                 // A punctuation mark is a token of its own: it begins one, and so does what follows it.
                 const std::uint64_t begins =
@@ -163,55 +142,74 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
         }
         return replaced;
     }
-    // A safe code point can change only if an unsafe one follows it, so exactly one waits at a time. A stretch of
-    // unsafe ones is brought to NFKC together with the safe one before it.
-    char32_t waiting = 0;
-    Properties waiting_is{0};
-    bool has_waiting = false;
-    const auto flush = [&] {
-        if (has_waiting) emit(waiting, waiting_is);
-        has_waiting = false;
-    };
-    const auto hold = [&](char32_t c, Properties what) {
-        waiting = c;
-        waiting_is = what;
-        has_waiting = true;
-    };
+    // A safe code point can change only if an unsafe one follows it: whatever reads code points leaves the last one to the
+    // next if that may be so.
+    const bool blocks = how_.digits && how_.accents;
     while (p < end) {
-        if (is_ascii(*p)) {
+        if (blocks) {
+            p = plain(p, end);
+        } else {
             const char* q = end_of_ascii(p, end);
-            flush();
-            const bool last = q == end;
-            ascii(p, static_cast<std::size_t>(q - p) - !last);
-            if (!last) hold(static_cast<unsigned char>(q[-1]), properties(static_cast<unsigned char>(q[-1])));
+            if (q != end && q != p) --q;
+            ascii(p, static_cast<std::size_t>(q - p));
             p = q;
-            continue;
         }
-        const char32_t c = next();
-        const Properties what = properties(c);
-        if (!what.unsafe()) {
-            flush();
-            hold(c, what);
-            continue;
-        }
-        segment_.clear();
-        if (has_waiting) segment_.push_back(waiting);
-        has_waiting = false;
-        segment_.push_back(c);
-        while (p < end && !is_ascii(*p)) {
-            const char32_t more = next();
-            const Properties more_is = properties(more);
-            if (!more_is.unsafe()) {
-                hold(more, more_is);
-                break;
-            }
-            segment_.push_back(more);
-        }
-        compose_nfkc(segment_);
-        for (const auto part : segment_) emit(part, properties(part));
+        if (p < end) p = composed(p, end, replaced);
     }
-    flush();
     return replaced;
+}
+
+const char* NormalText::plain(const char* p, const char* end) {
+    const TwoByteTable& two_bytes = two_byte_table(how_.casefold);
+    const unsigned char lower = how_.casefold ? 0x20 : 0;
+    reserve(static_cast<std::size_t>(end - p));
+    return on_best_level([this, p, end, lower, &two_bytes]<Cpu level>() KERNEL {
+        const char* at = p;
+        while (at < end) {
+            const auto left = static_cast<std::size_t>(end - at);
+            char tail[64] = {};
+            const char* in = at;
+            if (left < 64) {
+                std::memcpy(tail, in, left);
+                in = tail;
+            }
+            const bool joins = left > 64 && !is_ascii(at[64]);
+            const PlainBlock block = plain_block<level>(in, std::min<std::size_t>(left, 64), joins, place(),
+                                                        lower, two_bytes, how_.punctuation);
+            if (block.size == 0) break;
+            mark(in_token_, size_, block.word);
+            const std::uint64_t begins = block.begins | block.ends << 1 | std::uint64_t{after_single_};
+            if (begins != 0) mark(begins_, size_, begins & block.word);
+            after_single_ = block.ends >> (block.size - 1) & 1;
+            size_ += block.size;
+            at += block.size;
+        }
+        return at;
+    });
+}
+
+const char* NormalText::composed(const char* p, const char* end, std::size_t& replaced) {
+    Decoded d = decode_utf8(p, end);
+    Properties what = properties(d.c);
+    p += d.bytes;
+    replaced += d.replaced;
+    segment_.assign(1, d.c);
+    while (p < end && !is_ascii(*p)) {
+        d = decode_utf8(p, end);
+        const Properties next = properties(d.c);
+        if (!next.unsafe()) break;
+        what = next;
+        p += d.bytes;
+        replaced += d.replaced;
+        segment_.push_back(d.c);
+    }
+    if (!what.unsafe()) {
+        emit(segment_.front(), what);
+        return p;
+    }
+    compose_nfkc(segment_);
+    for (const auto part : segment_) emit(part, properties(part));
+    return p;
 }
 
 std::size_t NormalText::assign(const Text& text, const Normalizer& how) {

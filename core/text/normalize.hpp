@@ -49,6 +49,10 @@ class NormalText {
     void unaccented(char32_t c, Properties what);
     void put(char32_t c, Properties what);
     std::size_t utf8(const char* p, const char* end);
+    // Reads plain characters, many at a time; returns where it stops, before one that composed() has to read.
+    const char* plain(const char* p, const char* end);
+    // Reads one character and the unsafe ones behind it, and brings them to NFKC together.
+    const char* composed(const char* p, const char* end, std::size_t& replaced);
 
     Normalizer how_;
     std::vector<char> bytes_, transcoded_;

@@ -11,18 +11,33 @@
 
 namespace neardup {
 
+// Where tokens begin, and which bytes are the first behind one, block after block. The two alternate; the last block ends
+// every token.
+class TokenBits {
+  public:
+    struct Bits {
+        std::uint64_t starts, ends;
+    };
+    KERNEL Bits of(const NormalText& text, std::size_t block) {
+        const std::uint64_t inside = text.in_token(block), fresh = text.begins(block);
+        const std::uint64_t before = inside << 1 | carry_;
+        carry_ = inside >> 63;
+        return {inside & (~before | fresh), before & (~inside | fresh)};
+    }
+
+  private:
+    std::uint64_t carry_ = 0;  // does the byte before this block belong to a token?
+};
+
 // Calls sink(begin, end) with the byte positions of each token, in order.
 template <class Sink>
 KERNEL inline void for_each_token(const NormalText& text, Sink sink) {
     std::size_t begun = 0;
     bool open = false;
-    std::uint64_t carry = 0;  // does the byte before this block belong to a token?
+    TokenBits bits;
     for (std::size_t block = 0; block < text.blocks(); ++block) {
-        const std::uint64_t inside = text.in_token(block), fresh = text.begins(block);
-        const std::uint64_t before = inside << 1 | carry;
-        carry = inside >> 63;
-        // Starts and ends alternate, so the k-th of the one belongs to the k-th of the other.
-        std::uint64_t starts = inside & (~before | fresh), ends = before & (~inside | fresh);
+        // The k-th start belongs to the k-th end.
+        auto [starts, ends] = bits.of(text, block);
         const std::size_t base = block * 64;
         if (open) {
             if (ends == 0) continue;

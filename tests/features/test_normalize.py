@@ -85,6 +85,45 @@ def test_random_code_points_at_every_level(cpu):
     assert nd.features.tokens(texts) == [reference.tokens(text) for text in texts]
 
 
+# Of each length in UTF-8: letters that fold, to their length or another, marks, single ones, spaces, ignored ones.
+SIGNS = "éÉßЖıŉǅ\u0301µ\u00a0\u00ad·中かカไ’…\u200d\u3099Ａ가ᾈ−\ufffd😀𐐀"
+
+
+@pytest.mark.parametrize("steps", SETTINGS, ids=str)
+def test_every_kind_of_character_at_the_edges_of_a_block(cpu, steps):
+    texts = ["X" * at + sign + "Y" * 70 for at in (0, 1, 61, 62, 63, 64, 65, 127) for sign in SIGNS]
+    texts += ["." * at + sign + after for at in (60, 62, 63) for sign in SIGNS for after in SIGNS]
+    texts += [(sign + gap) * 50 for sign in SIGNS for gap in ("", "a", " ", ".")]
+    assert nd.features.tokens(texts, nd.Normalize(**steps)) == [
+        reference.tokens(text, **steps) for text in texts
+    ]
+
+
+@pytest.mark.parametrize("steps", [{}, {"casefold": False}], ids=str)
+def test_every_code_point_of_two_bytes(steps):
+    texts = [f"a{chr(c)}b {chr(c)}" for c in range(0x80, 0x800) if known_to_the_tables(chr(c))]
+    assert nd.features.tokens(texts, nd.Normalize(**steps)) == [
+        reference.tokens(text, **steps) for text in texts
+    ]
+
+
+def test_ill_formed_utf8_at_the_edges_of_a_block(cpu):
+    bad = [
+        b"\x80",
+        b"\xc1\x80",
+        b"\xc3",
+        b"\xe0\x9f\xbf",
+        b"\xe4\xb8",
+        b"\xed\xa0\x80",
+        b"\xf0\x8f\x80\x80",
+        b"\xf5",
+    ]
+    rows = [
+        b"x" * at + sign + rest for at in (0, 61, 62, 63, 64) for sign in bad for rest in (b"", b"y" * 70)
+    ]
+    assert nd.features.tokens(rows) == [reference.tokens(row.decode("utf-8", "replace")) for row in rows]
+
+
 @given(st.binary(max_size=60))
 def test_ill_formed_utf8_is_replaced_as_python_does(data):
     assert nd.features.tokens([data]) == [reference.tokens(data.decode("utf-8", "replace"))]

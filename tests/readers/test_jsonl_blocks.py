@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -337,3 +338,50 @@ def test_cpu_levels_read_the_same(cpu):
             line = b'{"id": 1, "text": "' + b"x" * at + bad + b"y" * 80 + b'"}\n'
             found = _core.read_documents(np.frombuffer(line, np.uint8), "text", "id", 1 << 20, 1 << 20)
             assert found[4][0].tolist() == [0] and not len(found[1][1]), (at, bad)
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_a_wrong_byte_anywhere_in_a_text_at_every_level(cpu):
+    """Texts of every script with one byte changed: read if they are UTF-8 all the same, odd if not."""
+    rng = random.Random(3)
+    edges = (
+        0x7F,
+        0x80,
+        0x8F,
+        0x90,
+        0x9F,
+        0xA0,
+        0xBF,
+        0xC0,
+        0xC1,
+        0xC2,
+        0xDF,
+        0xE0,
+        0xED,
+        0xF0,
+        0xF4,
+        0xF5,
+        0xFF,
+    )
+    lines, sound = [], []
+    for letters in ("é", "аб", "ࠀ中\ud7ff\ue000", "𐀀😀\U0010ffff", "aé中😀"):
+        for at in range(150):
+            text = bytearray("".join(rng.choices(letters + " x", k=150)).encode()[:200])
+            text[at] = rng.choice(edges)
+            sound.append(is_utf8(bytes(text)))
+            lines.append(b'{"id": 1, "text": "' + bytes(text) + b'"}')
+    lines.append(b'{"id": 1, "text": "' + b" " * 200 + b'"}')
+    block = np.frombuffer(b"\n".join(lines) + b"\n", np.uint8)
+    _, (data, _), _, documents, odd = _core.read_documents(block, "text", "id", 1 << 20, 1 << 20)
+    assert documents[0].tolist() == [i for i, good in enumerate([*sound, True]) if good]
+    assert odd[0].tolist() == [i for i, good in enumerate(sound) if not good]
+    assert 0 < sum(sound) < len(sound)
+    kept = [line[19:-2] for line, good in zip(lines, [*sound, True], strict=True) if good]
+    assert data.tobytes() == b"".join(kept)
