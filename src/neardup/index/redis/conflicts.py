@@ -312,8 +312,8 @@ class ConflictResolver:
 
     def _undecided(self, case: Case, places: Sequence[int]) -> Rows:
         """The positions of documents that are still pending here. The others were committed by a call whose reply was
-        lost. Another worker may have removed their keepers since: they are in the keeper tables again, and stay
-        there."""
+        lost. Another worker may have removed their keepers since: they are in the keeper tables again, and are
+        kept there."""
         rows = case.rows[places].tolist()
         now = self._documents.read(rows)
         left = [
