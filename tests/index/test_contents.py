@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
+from neardup import _core
 from neardup.errors import DataError, MissingExtra
-from neardup.index.contents import TextTooLarge, pack_text, unpack_text
+from neardup.index.contents import Decoded, TextTooLarge, pack_text, pack_texts, unpack_text
 
 pytest.importorskip("zstandard")
 Codec = Literal["zlib", "zstd"]
@@ -26,6 +27,36 @@ CODECS: list[Codec] = ["zlib", "zstd"]
 @given(text=st.text(max_size=300), times=st.sampled_from([1, 3, 50]))
 def test_texts_come_back(codec: Codec, text: str, times: int) -> None:
     assert unpack_text(pack_text(text * times, codec)) == text * times
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@given(texts=st.lists(st.tuples(st.text(max_size=60), st.sampled_from([0, 1, 2, 40]))))
+def test_many_are_packed_as_each_alone(codec: Codec, texts: list[tuple[str, int]]) -> None:
+    given = [text * times for text, times in [*texts, (PAGE, 1), ("\ud800" * 99, 2)]]
+    alone = [pack_text(text, codec) for text in given]
+    encoded = Decoded([text.encode("utf-8", "surrogatepass") for text in given])
+    assert list(encoded) == given and list(encoded[1:]) == given[1:]
+    assert pack_texts(given, codec) == pack_texts(encoded, codec) == alone
+    assert [unpack_text(packed) for packed in alone] == given
+
+
+def test_texts_that_never_were_strings(tmp_path: Path) -> None:
+    """What a reader found in its buffer is stored, compared and found like strings."""
+    texts = [PAGE, "", "Grüße vom Hafen " * 30, PAGE, PAGE.replace("noon", "one"), "short"]
+    native = _core.Texts()
+    native.add(tuple(text.encode() for text in texts))
+    ids = [str(at) for at in range(len(texts))]
+    for name, config in (("near", None), ("exact", nd.Config.of("exact"))):
+        with (
+            nd.Index(tmp_path / f"{name}1", config, seed=1) as one,
+            nd.Index(tmp_path / f"{name}2", config, seed=1) as two,
+        ):
+            assert list(one.seen_prepared(ids, one.prepare(native))) == list(
+                two.seen([nd.Document(id, text) for id, text in zip(ids, texts, strict=True)])
+            )
+            assert [one.get(id).text for id in ids] == texts  # type: ignore[union-attr]
+            again = one.prepare(native)
+            assert one.seen_prepared([f"{id} again" for id in ids], again)[0].duplicate_of == "0"
 
 
 @pytest.mark.parametrize("codec", CODECS)

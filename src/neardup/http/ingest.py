@@ -105,7 +105,7 @@ class Ingest:
     async def put_lines(self, part: LinePart, before: asyncio.Future[Any] | None) -> Answers | list[Any]:
         """`put_all` for lines, written after what came `before`; in columns where all have the same fields."""
         answers = None
-        if self._index.store != "text" and part.holds_texts():
+        if part.holds_texts():
             read = await self._in(self._printer, self._read, part)
             if read is not None:
                 answers = await self._written(before, self._index.seen_prepared, *read)

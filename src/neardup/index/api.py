@@ -175,8 +175,7 @@ class Index:
         return Answers.joined(parts)
 
     def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
-        """The part of `seen` that depends only on the texts; it can run while other documents are written. An index
-        that stores texts needs strings, not native texts."""
+        """The part of `seen` that depends only on the texts; it can run while other documents are written."""
         return self._store.matcher.of_texts(texts, threads, pack=True)
 
     def seen_prepared(

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from neardup.index.recipe import Codec, Recipe
 
 __all__ = [
     "LARGEST_TEXT",
+    "Decoded",
     "Held",
     "TextTooLarge",
     "pack_features",
     "pack_text",
+    "pack_texts",
     "portions",
     "unpack_features",
     "unpack_text",
@@ -41,15 +43,53 @@ _SHORTEST = 100  # compression does not make shorter texts smaller
 _machines = threading.local()  # of Zstandard: each thread needs its own
 
 
+class Decoded(Sequence[str]):
+    """Texts given as UTF-8. Most of them are never compared with others, so each is decoded when it is asked for."""
+
+    def __init__(self, encoded: Sequence[bytes]) -> None:
+        self.encoded = encoded
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Decoded: ...
+    def __getitem__(self, at: int | slice) -> str | Decoded:
+        if isinstance(at, slice):
+            return Decoded(self.encoded[at])
+        return self.encoded[at].decode("utf-8", "surrogatepass")
+
+
 def pack_text(text: str, codec: Codec = "zlib") -> bytes:
     """A text as stored: one byte for the encoding, then its UTF-8, compressed if that makes it smaller."""
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) < _SHORTEST:
-        return _RAW + data
-    small = zlib.compress(data, 1) if codec == "zlib" else _compressor().compress(data)
-    if len(small) >= len(data):
-        return _RAW + data
-    return (_ZLIB if codec == "zlib" else _ZSTD) + small
+    return pack_texts([text], codec)[0]
+
+
+def pack_texts(texts: Sequence[str], codec: Codec) -> list[bytes]:
+    """Many texts as stored. All are compressed in one call, which leaves the interpreter to other threads."""
+    if isinstance(texts, Decoded):
+        encoded = list(texts.encoded)
+    else:
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    small = _compressed([data for data in encoded if len(data) >= _SHORTEST], codec)
+    mark, packed = _ZLIB if codec == "zlib" else _ZSTD, []
+    for data in encoded:
+        best: Any = data if len(data) < _SHORTEST else next(small)
+        packed.append(b"".join((mark, best)) if len(best) < len(data) else _RAW + data)
+    return packed
+
+
+def _compressed(encoded: list[bytes], codec: Codec) -> Iterator[Any]:
+    """Each as bytes or a buffer."""
+    if codec == "zlib":
+        return (zlib.compress(data, 1) for data in encoded)
+    machine = _compressor()
+    at_once = getattr(machine, "multi_compress_to_buffer", None)  # only the module in C has it
+    if at_once is None or len(encoded) < 2:
+        return map(machine.compress, encoded)
+    return iter(at_once(encoded))
 
 
 def _compressor() -> Any:

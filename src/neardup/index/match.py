@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.features import Features
+from neardup.features.texts import utf8_list
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.index.batch_pairs import CandidatePairs, ListedPairs, PairSource, SharedKeys, decide
 from neardup.index.contents import (
+    Decoded,
     Held,
     pack_features,
     pack_text,
+    pack_texts,
     portions,
     unpack_features,
     unpack_text,
@@ -161,12 +164,9 @@ class Matcher:
         threads = self.threads if threads is None else threads
         made = self.of_prints(self.recipe.prints(texts, threads))
         if self.recipe.contents == "text":
-            assert not isinstance(texts, _core.Texts)
-            return replace(
-                made,
-                contents=texts,
-                packed=[pack_text(text, self.recipe.codec) for text in texts] if pack else None,
-            )
+            held = Decoded(utf8_list(texts)) if isinstance(texts, _core.Texts) else texts
+            packed = pack_texts(held, self.recipe.codec) if pack else None
+            return replace(made, contents=held, packed=packed)
         if self.recipe.verifies:
             features = self.recipe.compared.extract(texts, threads=threads)
             return replace(made, contents=pack_features(self.recipe, features))
@@ -299,12 +299,12 @@ class Matcher:
 
     def _first_identical(self, items: Items) -> Rows:
         first = np.arange(len(items))
+        if self._whole and len(set(items.keys[:, 0].tolist())) == len(items):
+            return first  # the usual case: no two codes of a batch are equal in their first 64 bits
         if self.recipe.verifies and items.contents is not None:
             known: dict[Any, int] = {}
             same = [known.setdefault(content, at) for at, content in enumerate(items.contents)]
             first = np.array(same, np.int64)
-        elif self._whole and len(set(items.keys[:, 0].tolist())) == len(items):
-            return first  # the usual case: no two codes of a batch are equal in their first 64 bits
         elif len(items):
             lines = np.ascontiguousarray(items.column).view(np.uint8).reshape(len(items), -1)
             flat = lines.view(np.dtype((np.void, lines.shape[1]))).reshape(-1)
