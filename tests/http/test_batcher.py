@@ -1,4 +1,4 @@
-"""Requests that come together are one call; nobody waits for a timer, and only the faulty request gets the error."""
+"""Requests that come together are one call; a lone one waits for nothing, and only the faulty one gets the error."""
 
 import asyncio
 import threading
@@ -28,6 +28,37 @@ def test_what_comes_together_or_meanwhile_is_one_batch():
         return sizes
 
     assert asyncio.run(main()) == [3, 10, 7, 1]
+
+
+def test_after_many_callers_a_batch_waits_for_half_of_them():
+    async def main() -> list[int]:
+        sizes: list[int] = []
+        with ThreadPoolExecutor(1) as executor:
+            batcher = Batcher(lambda items: items, executor, gather=3600, observe=sizes.append)
+            await asyncio.gather(*map(batcher.put, range(8)))
+            few = [batcher.put(n) for n in range(3)]
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert sizes == [8]
+            await asyncio.gather(*few, batcher.put(3))
+            assert sizes == [8, 4]
+            await asyncio.gather(batcher.put(1), batcher.put(2))
+            assert await batcher.put(3) == 3
+        return sizes
+
+    assert asyncio.run(main()) == [8, 4, 2, 1]
+
+
+def test_it_does_not_wait_for_callers_that_have_gone():
+    async def main() -> list[int]:
+        sizes: list[int] = []
+        with ThreadPoolExecutor(1) as executor:
+            batcher = Batcher(lambda items: items, executor, gather=0.001, observe=sizes.append)
+            await asyncio.gather(*map(batcher.put, range(8)))
+            assert await batcher.put(1) == 1
+        return sizes
+
+    assert asyncio.run(main()) == [8, 1]
 
 
 def test_failures_go_to_those_they_belong_to():

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from support.serving import HealthWatch, Service, served
 
-from neardup.http.limits import Budget, Refused, RequestLimits, check_depth, read_body
+from neardup.http.limits import Budget, LateTasks, Refused, RequestLimits, check_depth, read_body
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +272,7 @@ def part(body: bytes, more: bool = True) -> dict:
 def test_bodies_are_bounded_and_what_was_taken_is_given_back(messages, declared, status):
     budget = Budget(80 if status == 429 else 1000)
     with pytest.raises(Refused) as refused:
-        asyncio.run(read_body(fed(*messages), RequestLimits(body=100, body_seconds=0.05), budget, declared))
+        asyncio.run(read_body(fed(*messages), RequestLimits(body=100), budget, LateTasks(0.05), declared))
     assert refused.value.status == status and budget.taken == 0
 
 
@@ -284,10 +284,35 @@ def test_bodies_arrive_whole():
         ([part(b"a"), part(b"bc", False)], 0),
     ):
         assert (
-            asyncio.run(read_body(fed(*messages), RequestLimits(body=100, body_seconds=1), budget, declared))
+            asyncio.run(read_body(fed(*messages), RequestLimits(body=100), budget, LateTasks(1), declared))
             == b"abc"
         )
     assert budget.taken == 9
+
+
+def test_one_timer_serves_all_bodies():
+    """Each is cancelled when its own time is over, and those that arrive in time are not."""
+
+    async def main() -> list[str]:
+        late, found = LateTasks(0.05), []
+
+        async def one(name: str, *messages: dict) -> None:
+            try:
+                await read_body(fed(*messages), RequestLimits(body=100), Budget(1000), late, 3)
+                found.append(f"{name} here")
+            except Refused as refused:
+                found.append(f"{name} {refused.status}")
+
+        first, second = (asyncio.ensure_future(one(name)) for name in ("first", "second"))
+        await one("third", part(b"abc"))
+        await first
+        last = asyncio.ensure_future(one("last"))
+        await second
+        await last
+        await one("fifth", part(b"abc"))
+        return found
+
+    assert asyncio.run(main()) == ["third here", "first 408", "second 408", "last 408", "fifth here"]
 
 
 @pytest.mark.parametrize(("depth", "taken"), [(32, True), (33, False)])

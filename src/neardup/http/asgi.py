@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from neardup.http.access import Access, Grant, check_framing, check_single
-from neardup.http.limits import Budget, Refused, RequestLimits, read_body, unpacked
+from neardup.http.limits import Budget, LateTasks, Refused, RequestLimits, read_body, unpacked
 from neardup.http.logs import log
 from neardup.http.metrics import Metrics
 from neardup.http.routes import Reply, Resource, Route, Routes, encode, not_allowed
@@ -69,7 +69,7 @@ class Application:
         self.routes, self.limits, self._metrics = Routes(routes), limits, metrics
         self._access, self._pages, self._explain = access, pages, explain
         self._headers, self._logs_all, self.read_only = headers, logs_all, read_only
-        self._budget = Budget(limits.waiting_bytes)
+        self._budget, self._late = Budget(limits.waiting_bytes), LateTasks(limits.body_seconds)
         self._prefix = secrets.token_hex(6)
         self._count = 0
         self._ended: asyncio.Future[None] | None = None
@@ -176,7 +176,7 @@ class Application:
             raise Refused(403, ONLY_READS)
 
     async def _body(self, receive: Receive, headers: Headers, declared: int, exchange: _Exchange) -> bytes:
-        body = await read_body(receive, self.limits, self._budget, declared)
+        body = await read_body(receive, self.limits, self._budget, self._late, declared)
         exchange.held = len(body)
         packed = headers.get(b"content-encoding", b"").strip().lower()
         if packed in (b"identity", b""):

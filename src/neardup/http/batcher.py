@@ -16,8 +16,10 @@ Answer = TypeVar("Answer")
 class Batcher(Generic[Item, Answer]):
     """Collects items and hands them to `run`, a batch at a time, in a thread of the executor.
 
-    There is no timer: a batch is what has come in one turn of the event loop, or while the batch before it was in
-    work. So a lone request waits for nothing but its own work, and the busier it gets, the larger the batches.
+    A batch is what has come in one turn of the event loop, or while the batch before it was in work. A batch costs
+    much more than an item of it. So after a batch of several callers, the next one waits until half of them have asked
+    again, for at most `gather` seconds. A lone request waits for nothing but its own work.
+
     `run` gives for each item its answer, or an exception that its caller gets. Lives on one event loop.
     """
 
@@ -27,11 +29,14 @@ class Batcher(Generic[Item, Answer]):
         executor: Executor,
         *,
         most: int = 1024,
+        gather: float = 0.002,
         observe: Callable[[int], None] | None = None,
     ) -> None:
         self._run, self._executor, self._most, self._observe = run, executor, most, observe
         self._waiting: list[tuple[Item, asyncio.Future[Answer]]] = []
-        self._busy = False
+        self._busy = False  # a batch is in work, about to begin, or being gathered
+        self._gather, self._wanted = gather, 0
+        self._gathering: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def put(self, item: Item) -> asyncio.Future[Answer]:
@@ -44,7 +49,27 @@ class Batcher(Generic[Item, Answer]):
         if not self._busy:
             self._busy = True
             loop.call_soon(self._start)
+        elif self._gathering is not None and len(self._waiting) >= self._wanted:
+            self._gathering.cancel()
+            self._gathering = None
+            loop.call_soon(self._start)
         return future
+
+    def _next(self, callers: int) -> None:
+        """After a batch: begin the next one, or wait until half of those who asked lately ask again."""
+        self._wanted = min(callers // 2, self._most)
+        if len(self._waiting) < self._wanted:
+            assert self._loop is not None
+            self._gathering = self._loop.call_later(self._gather, self._gathered)
+        else:
+            self._gathered()
+
+    def _gathered(self) -> None:
+        self._gathering = None
+        if self._waiting:
+            self._start()
+        else:
+            self._busy = False
 
     def _start(self) -> None:
         batch = self._waiting[: self._most]
@@ -66,10 +91,7 @@ class Batcher(Generic[Item, Answer]):
         work.add_done_callback(lambda done: loop.call_soon_threadsafe(self._finish, batch, done))
 
     def _finish(self, batch: list[tuple[Item, asyncio.Future[Answer]]], done: Future[Any]) -> None:
-        if self._waiting:
-            self._start()
-        else:
-            self._busy = False
+        self._next(len(batch) + len(self._waiting))
         if done.cancelled():  # the executor was closed first
             for _, future in batch:
                 future.cancel()

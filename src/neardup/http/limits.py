@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup.errors import ConfigError
 
-__all__ = ["Budget", "Refused", "RequestLimits", "check_depth", "read_body", "unpacked"]
+__all__ = ["Budget", "LateTasks", "Refused", "RequestLimits", "check_depth", "read_body", "unpacked"]
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -89,7 +89,9 @@ class Budget:
         self.taken -= size
 
 
-async def read_body(receive: Receive, limits: RequestLimits, budget: Budget, declared: int) -> bytes:
+async def read_body(
+    receive: Receive, limits: RequestLimits, budget: Budget, late: LateTasks, declared: int
+) -> bytes:
     """The whole body, within the limits; the caller gives its size back to the budget.
 
     What a client declares is taken from the budget only as it arrives, so that nobody can reserve without sending.
@@ -97,12 +99,7 @@ async def read_body(receive: Receive, limits: RequestLimits, budget: Budget, dec
     if declared > limits.body:
         raise Refused(413, f"the body has {declared:,} bytes; at most {limits.body:,} are taken")
     parts: list[bytes] = []
-    size, loop = 0, asyncio.get_running_loop()
-    task = asyncio.current_task()
-    assert task is not None
-    late = _Late(task)
-    # A bare timer instead of asyncio.timeout, which takes longer than all the rest of this for a small body.
-    timer = loop.call_later(limits.body_seconds, late)
+    size, task = 0, late.begun()
     try:
         while True:
             message = await receive()
@@ -119,22 +116,50 @@ async def read_body(receive: Receive, limits: RequestLimits, budget: Budget, dec
             parts.append(part)
     except BaseException as error:
         budget.give(size)
-        if isinstance(error, asyncio.CancelledError) and late.fired and task.uncancel() == 0:
+        if isinstance(error, asyncio.CancelledError) and late.ended(task) and task.uncancel() == 0:
             raise Refused(408, f"the body took more than {limits.body_seconds:g} seconds") from None
         raise
     finally:
-        timer.cancel()
+        late.finished(task)
 
 
-class _Late:
-    """Cancels a task, and knows that it did."""
+class LateTasks:
+    """Cancels tasks that have not finished after so many seconds. One timer serves all of them: a timer for each takes
+    longer than reading a small body. Lives on one event loop."""
 
-    def __init__(self, task: asyncio.Task[Any]) -> None:
-        self._task, self.fired = task, False
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._ends: dict[asyncio.Task[Any], float] = {}  # ascending, as all have the same time
+        self._late: set[asyncio.Task[Any]] = set()
+        self._timer: asyncio.TimerHandle | None = None
 
-    def __call__(self) -> None:
-        self.fired = True
-        self._task.cancel()
+    def begun(self) -> asyncio.Task[Any]:
+        """The task that calls this; its time begins."""
+        task = asyncio.current_task()
+        assert task is not None
+        loop = task.get_loop()
+        self._ends[task] = loop.time() + self._seconds
+        if self._timer is None:
+            self._timer = loop.call_later(self._seconds, self._cancel, loop)
+        return task
+
+    def ended(self, task: asyncio.Task[Any]) -> bool:
+        """Whether it was cancelled here."""
+        return task in self._late
+
+    def finished(self, task: asyncio.Task[Any]) -> None:
+        self._ends.pop(task, None)
+        self._late.discard(task)
+
+    def _cancel(self, loop: asyncio.AbstractEventLoop) -> None:
+        now, self._timer = loop.time(), None
+        for task, end in list(self._ends.items()):
+            if end > now:
+                self._timer = loop.call_at(end, self._cancel, loop)
+                break
+            del self._ends[task]
+            self._late.add(task)
+            task.cancel()
 
 
 def unpacked(body: bytes, most: int) -> bytes:

@@ -25,6 +25,7 @@ Opener = Callable[[], Index]
 
 REFRESH_SECONDS = 1.0  # after this time at the latest, a service that only reads looks for changes
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
+NEW_OBJECTS = 20_000  # before garbage is looked for: what requests leave behind has no cycles
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
 KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
@@ -47,6 +48,8 @@ def serve(
     address when it is open.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
+    collected = gc.get_threshold()
+    gc.set_threshold(NEW_OBJECTS, *collected[1:])
     _keep_memory()
     limits = limits or RequestLimits()
     _allow_files(limits.connections + 256)
@@ -57,6 +60,7 @@ def serve(
                 _serve({**opening, **(named or {})}, address, limits, deadline, logs_all, started, read_only)
             )
     finally:
+        gc.set_threshold(*collected)
         gc.unfreeze()
 
 
