@@ -12,6 +12,7 @@
 #include "text/features.hpp"
 #include "text/hash.hpp"
 #include "text/json_documents.hpp"
+#include "text/json_values.hpp"
 #include "text/jsonl.hpp"
 #include "text/placed_texts.hpp"
 #include "text/select.hpp"
@@ -300,6 +301,26 @@ void bind_text(nb::module_& module) {
         "lines"_array,
         "Ids, and texts as bytes with their begins and ends, of lines that hold nothing else; None if one "
         "holds more or less. See core/text/jsonl.hpp.");
+
+    module.def(
+        "pass_json_value",
+        [](nb::bytes bytes, std::size_t at, std::uint64_t depth, bool in_string) {
+            check_that(at <= bytes.size(), "the place is behind the bytes");
+            check_that(depth > 0 || in_string, "the place is not within a value");
+            const std::span data(reinterpret_cast<const unsigned char*>(bytes.c_str()), bytes.size());
+            const JsonPlace found = pass_json_value(data, {at, depth, in_string});
+            return std::make_tuple(found.at, found.depth, found.in_string);
+        },
+        "bytes"_a, "at"_a, "depth"_a, "in_string"_a,
+        "The place behind the end of a JSON value, or at the end of the bytes. See "
+        "core/text/json_values.hpp.");
+
+    module.def(
+        "json_depth",
+        [](nb::bytes bytes) {
+            return json_depth({reinterpret_cast<const unsigned char*>(bytes.c_str()), bytes.size()});
+        },
+        "bytes"_a, "The most brackets outside of strings that are open at once.");
 
     module.def(
         "read_documents",

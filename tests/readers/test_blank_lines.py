@@ -1,4 +1,4 @@
-"""Blank lines cost what a search for the next byte costs: no Python code runs for each of them."""
+"""Blank lines and brackets cost what a search for the next byte costs: no Python code runs for each of them."""
 
 from __future__ import annotations
 
@@ -42,4 +42,35 @@ def test_blank_lines_run_no_code(tmp_path, way, blank):
         assert found == 2
         counts.append(calls)
         assert [row for batch in nd.read(path) for row in batch.rows] == [1, many + 2]
+    assert counts[1] < counts[0] + 2_000, counts
+
+
+TABLE = b"id,text\na,one\n"
+MAIL = b"From a\nMessage-ID: <a>\n\none\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "blank", "end", "texts"),
+    [
+        ("a.csv", TABLE, b"\n", b"b,two\n", ["one", "two"]),
+        ("a.csv", TABLE, b"\r\n", b"b,two\n", ["one", "two"]),
+        ("a.tsv", TABLE.replace(b",", b"\t"), b"\n", b"b\ttwo\n", ["one", "two"]),
+        ("a.mbox", MAIL, b"\n", MAIL.replace(b"one", b"two"), ["one", "two"]),
+        ("a.mbox", MAIL, b"\r\n", MAIL.replace(b"one", b"two"), ["one", "two"]),
+        ("a.json", b'[{"text": "one", "a": "', b"\\n", b'"}]', ["one"]),
+        ("a.json", b'[{"text": "one", "a": [', b"[],", b"1]}]", ["one"]),
+        ("a.json", b'[{"text": "one", "a": [', b'"",', b"1]}]", ["one"]),
+    ],
+)
+def test_blank_lines_of_other_formats_run_no_code(tmp_path, name, begin, blank, end, texts):
+    counts = []
+    for many in (1_000, 200_000):
+        path = tmp_path / name
+        path.write_bytes(begin + blank * many + end)
+        reader = nd.read(path)
+        found, calls = calls_of(
+            lambda reader=reader: [row["text"] for batch in reader for row in batch.records()]
+        )
+        assert found == texts
+        counts.append(calls)
     assert counts[1] < counts[0] + 2_000, counts

@@ -6,8 +6,10 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import json_values as naive
 
 import neardup as nd
+from neardup import _core
 from neardup.readers import json_values
 from neardup.readers.compression import Stream
 from neardup.readers.json_values import Values, is_spread
@@ -58,6 +60,25 @@ def test_any_bytes_come_to_an_end(data, size):
     values = found(data, size)
     assert sum(len(line) for line, _ in values) <= len(data)
     assert values == found(data, 1)
+
+
+SIGNS = st.lists(st.sampled_from(b'[]{}"\\\\,:a \xff'), max_size=40).map(bytes)
+
+
+@settings(max_examples=500, deadline=None)
+@given(SIGNS, st.integers(0, 40), st.integers(0, 4), st.booleans())
+def test_the_kernels_equal_their_twins(data, at, depth, in_string):
+    at = min(at, len(data))
+    assert _core.json_depth(data) == naive.json_depth(data)
+    if depth or in_string:
+        place = (data, at, depth, in_string)
+        assert _core.pass_json_value(*place) == naive.pass_json_value(*place)
+
+
+@pytest.mark.parametrize("place", [(4, 1, False), (0, 0, False)])
+def test_a_place_outside_is_refused(place):
+    with pytest.raises(ValueError, match="place"):
+        _core.pass_json_value(b"[1]", *place)
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])

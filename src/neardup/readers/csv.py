@@ -14,7 +14,7 @@ from neardup.readers.encodings import Bytes, Recoded, as_utf8, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
 from neardup.readers.limits import Limits
-from neardup.readers.lines import lines
+from neardup.readers.lines import Blank, lines
 from neardup.readers.recognise import MARKS
 from neardup.readers.sources import Source
 
@@ -34,7 +34,8 @@ class _Feed:
     """Lines for the csv module. Unlike a generator it survives the exceptions it raises."""
 
     def __init__(self, stream: Bytes, limits: Limits, delimiter: str) -> None:
-        self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
+        self._blank = Blank(now=False)
+        self._lines, self._limit = lines(stream, limits.line_bytes, self._blank), limits.line_bytes
         self._delimiter = delimiter.encode()
         self.lines: list[bytes] = []  # of the current record
         # Whether empty lines between records are skipped here, which is faster than in the csv module.
@@ -45,8 +46,9 @@ class _Feed:
         return self
 
     def __next__(self) -> str:
+        self._blank.now = self.between and not self.record
         _, data, whole = next(self._lines)
-        while self.between and not self.record and data in _EMPTY:
+        while self._blank.now and data in _EMPTY:
             _, data, whole = next(self._lines)
         self.record += len(data)
         self.lines.append(data)

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from neardup._core import pass_json_value
 from neardup.readers.encodings import Bytes
 from neardup.readers.lines import CHUNK, Line
 
@@ -17,8 +18,6 @@ __all__ = ["Values", "is_spread"]
 
 _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
-_INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)  # of a string
-_SIGNS = re.compile(rb'["\[\]{}]')
 _OUTER = re.compile(rb"[^\s,]")  # what is between values
 _PLAIN = re.compile(rb"[\s,\[\]{}]")  # what ends a number or a word
 
@@ -92,25 +91,14 @@ class Values:
 
     def _step(self, data: bytes, at: int) -> tuple[int, bool]:
         """Advance by one step: the new position, and whether a value ends there."""
-        if self._in_string:
-            found = _INSIDE.match(data, at)
-            assert found is not None
-            end = found.end()
-            closed = data[end : end + 1] == b'"'
-            self._in_string = not closed
-            return end + closed, closed and not self._depth
+        if self._depth or self._in_string:
+            end, self._depth, self._in_string = pass_json_value(data, at, self._depth, self._in_string)
+            return end, not self._depth and not self._in_string
         if self._in_plain:
             stop = _PLAIN.search(data, at)
             self._in_plain = stop is None
             return (stop.start(), True) if stop else (len(data), False)
-        if not self._depth:
-            return self._begin(data, at), False
-        sign = _SIGNS.search(data, at)
-        if sign is None:
-            return len(data), False
-        self._in_string = sign[0] == b'"'
-        self._depth += (sign[0] in b"[{") - (sign[0] in b"]}")
-        return sign.end(), not self._depth and not self._in_string
+        return self._begin(data, at), False
 
     def _begin(self, data: bytes, at: int) -> int:
         """Move to the beginning of the next value, and into it."""

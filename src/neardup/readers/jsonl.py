@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
+from neardup._core import json_depth
 from neardup.readers.compression import Stream
 from neardup.readers.encodings import as_utf8
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.json_values import Values, is_spread
 from neardup.readers.layout import RawLines, Row
-from neardup.readers.lines import Line, lines
+from neardup.readers.lines import Blank, Line, lines
 from neardup.readers.sources import Source
 
 __all__ = ["DEEPEST", "decoded", "open_jsonl", "spread_rows", "too_deep"]
@@ -21,7 +22,6 @@ __all__ = ["DEEPEST", "decoded", "open_jsonl", "spread_rows", "too_deep"]
 DEEPEST = 500
 
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
-_BRACKETS = re.compile(_STRINGS.pattern + rb"|[\[\]{}]")
 
 
 def open_jsonl(source: Source, terms: Terms) -> Opened:
@@ -35,7 +35,7 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
         if is_spread(head):
             yield from spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
         else:
-            found = lines(content, terms.limits.line_bytes, blank=False)
+            found = lines(content, terms.limits.line_bytes, Blank(spaces=True))
             yield from decoded(found, source.name, terms, last, terms.raw)
         if stream.damage:
             terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
@@ -105,13 +105,7 @@ def too_deep(line: bytes) -> bool:
     """Whether objects and lists are nested more than DEEPEST deep."""
     if line.count(b"[") + line.count(b"{") <= DEEPEST:
         return False
-    depth = 0
-    for found in _BRACKETS.finditer(line):
-        sign = line[found.start()]
-        depth += (sign in b"[{") - (sign in b"]}")
-        if depth > DEEPEST:
-            return True
-    return False
+    return json_depth(line) > DEEPEST
 
 
 def _decoder() -> Callable[[bytes], Any]:

@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from neardup.readers.encodings import Bytes
 
-__all__ = ["CHUNK", "Line", "lines"]
+__all__ = ["CHUNK", "Blank", "Line", "lines"]
 
 CHUNK = 1 << 18  # how much of a damaged file is given depends on it
 _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 _BLANK = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
-
+_EMPTY = re.compile(rb"(?:\r?\n)++")
 
 # A line without its line end, its number from 1, and whether that is all of it. A plain tuple: there are millions.
 Line = tuple[int, bytes, bool]
 
 
-def lines(stream: Bytes, limit: int, *, blank: bool = True) -> Iterator[Line]:
-    """Every line; without `blank`, most lines of spaces alone are skipped, many at once. Of a line beyond `limit` bytes
-    only the beginning is given, and reading continues after its end.
+@dataclass
+class Blank:
+    """Lines that a reader takes many at once, as far as it can: the empty ones, or also those of `spaces` alone. They
+    are skipped, or `joined` to one line. It may set `now` between two lines."""
+
+    spaces: bool = False
+    joined: bool = False
+    now: bool = True
+
+
+def lines(stream: Bytes, limit: int, blank: Blank | None = None) -> Iterator[Line]:
+    """Every line, but for `blank` ones. Of a line beyond `limit` bytes only the beginning is given, and reading
+    continues after its end.
 
     A byte order mark is dropped. An unfinished last line is given unless the stream broke off there.
     """
     parts: list[bytes] = []
     held, number, skipping = 0, 1, False
     first = True
+    run_of = (_BLANK if blank and blank.spaces else _EMPTY).match
     while chunk := stream.read(CHUNK):
         if first:
             while len(chunk) < len(_BOM) and (more := stream.read(CHUNK)):
@@ -35,7 +47,9 @@ def lines(stream: Bytes, limit: int, *, blank: bool = True) -> Iterator[Line]:
             chunk, first = chunk.removeprefix(_BOM), False
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
-            if not blank and not parts and not skipping and (run := _BLANK.match(chunk, start)):
+            if blank and blank.now and not parts and not skipping and (run := run_of(chunk, start)):
+                if blank.joined:
+                    yield number, chunk[start : run.end() - 1], True
                 number += chunk.count(b"\n", start, run.end())
                 start = run.end()
                 continue

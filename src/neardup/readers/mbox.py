@@ -16,7 +16,7 @@ from typing import Any
 from neardup.readers.compression import Stream
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row
-from neardup.readers.lines import lines
+from neardup.readers.lines import Blank, lines
 from neardup.readers.sources import Source
 
 __all__ = ["open_mbox"]
@@ -42,7 +42,7 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
     held = bytearray()
     row, size, blank = 0, 0, True
     with Stream(source.open(), terms.limits) as stream:
-        for _, line, whole in lines(stream, terms.limits.line_bytes):
+        for _, line, whole in lines(stream, terms.limits.line_bytes, Blank(joined=True)):
             if line.startswith(_FROM) and blank:
                 if row:
                     yield from _mail(source, terms, row, held, size)
