@@ -8,6 +8,7 @@ import json
 import lzma
 import tracemalloc
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -320,3 +321,17 @@ def test_empty_lines_of_csv_are_no_rows_and_remain_within_quotes(tmp_path):
     reader = nd.read(path)
     assert [document.text for document in reader.documents()] == ["one two", "three\n\n\nfour", "\n\n"]
     assert not reader.rejects.counts
+
+
+@pytest.mark.parametrize("sign", b"(#'\\\x00\xff")
+def test_a_damaged_header_of_npy_is_rejected_in_words(tmp_path, sign):
+    """Any byte of it, also one that numpy's own parsers cannot continue after."""
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(12.0).reshape(3, 4))
+    sound = path.read_bytes()
+    expected = list(nd.read(path).documents())
+    for place in range(128):
+        path.write_bytes(sound[:place] + bytes([sign]) + sound[place + 1 :])
+        reader = nd.read(path)
+        found = list(reader.documents())
+        assert found == expected or sum(reader.account.rejected.values()) == 1

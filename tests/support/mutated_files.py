@@ -111,6 +111,14 @@ def _parquet() -> bytes:
     return out.getvalue()
 
 
+def _npy() -> bytes:
+    import numpy as np
+
+    out = io.BytesIO()
+    np.save(out, np.linspace(0, 1, 160, dtype=np.float32).reshape(40, 4))
+    return out.getvalue()
+
+
 FORMATS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "jsonl": ("a.jsonl", _jsonl),
     "json": ("a.json", _json),
@@ -125,6 +133,7 @@ FORMATS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "arrow stream": ("a.arrow", lambda: _arrow(stream=True)),
     "arrow zstd": ("a.arrow", lambda: _arrow("zstd")),
     "feather": ("a.feather", _feather),
+    "npy": ("a.npy", _npy),
     "jsonl gzip": ("a.jsonl.gz", lambda: zlib.compress(_jsonl(), wbits=31)),
 }
 

@@ -252,6 +252,21 @@ def test_a_fault_names_the_file_and_the_place(tmp_path, name):
     assert name in str(caught.value)
 
 
+@pytest.mark.parametrize("sign", b"(#'\\\x00\xff")
+def test_a_damaged_header_of_npy_is_refused_in_words(tmp_path, sign):
+    """Any byte of it, also one that numpy's own parsers cannot continue after."""
+    path = written(tmp_path / "a.npy", some(64))
+    sound, (codes, _) = path.read_bytes(), open_codes(path).load()
+    for place in range(128):
+        path.write_bytes(sound[:place] + bytes([sign]) + sound[place + 1 :])
+        try:
+            found, _ = open_codes(path).load()
+        except NeardupError as error:
+            assert "a.npy" in str(error)
+        else:
+            assert np.array_equal(found.codes, codes.codes)
+
+
 def test_wrong_calls(tmp_path):
     path = written(tmp_path / "a.npy", some(64))
     for call, message in (

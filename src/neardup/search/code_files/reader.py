@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.readers.arrow_checks import pyarrow
+from neardup.readers.npy import read_npy_header
 from neardup.search.code_files.columns import CodeColumns, CodeFile, CodeFormat, check_width, format_of
 from neardup.search.disk.segment_set import open_segment
 from neardup.search.disk.segments import words_of
@@ -79,8 +81,13 @@ def _open_segment(path: str, bits: int | None) -> CodeFile:
 
 def _open_npy(path: str, bits: int | None) -> CodeFile:
     try:
+        with open(path, "rb") as file:
+            shape, _, dtype = read_npy_header(file)
+            more = os.path.getsize(path) - file.tell() - math.prod(shape) * dtype.itemsize
+        if more > 0:
+            raise ValueError(f"{more:,} bytes follow the last number that its header counts")
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, OverflowError) as error:
         raise FormatError(path, "an npy file", str(error)) from None
     name = f"{array.dtype}{list(array.shape)}"
     kind, size = array.dtype.kind, array.dtype.itemsize
