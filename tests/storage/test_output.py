@@ -50,6 +50,13 @@ def test_the_mode_of_a_file_is_kept(tmp_path, mode):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
 
 
+def test_new_content_does_not_run_as_another_user(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "file").chmod(0o4755)
+    write(tmp_path / "file")
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o755
+
+
 def test_a_fifo_is_written_to_and_kept(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

@@ -188,12 +188,13 @@ class AtomicFile(CommitOnExit):
             os.close(handle)
 
     def _copy_mode(self, handle: int) -> None:
-        """Owner and permissions of the file that is replaced, as far as this process may set them."""
+        """Owner and permissions of the file that is replaced, as far as this process may set them. New content does not
+        run as another user."""
         with suppress(OSError):
             old = self.path.stat()
             with suppress(OSError):
                 os.fchown(handle, old.st_uid, old.st_gid)
-            os.fchmod(handle, stat.S_IMODE(old.st_mode))
+            os.fchmod(handle, old.st_mode & 0o777)
 
     def write_all(self, parts: Sequence[memoryview]) -> None:
         """Many pieces, in few calls and without gathering them in memory."""

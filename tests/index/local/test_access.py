@@ -72,6 +72,25 @@ def test_an_option_lets_others_read_and_verify_warns(tmp_path):
     assert not (tmp_path / "j").exists()
 
 
+@pytest.mark.parametrize("name", [".", "index.sqlite", "cache", "cache/*.ndx"])
+def test_verify_warns_of_what_others_may_change(tmp_path, name):
+    """Who may write a cache file decides what the index answers."""
+    with nd.Index(tmp_path / "i") as index:
+        index.seen(TEXT, id="a")
+        index.compact()
+        for path in (tmp_path / "i", tmp_path / "i" / "cache"):
+            path.chmod(0o755)
+        assert index.verify().warnings == ()
+        path = next((tmp_path / "i").glob(name)) if name != "." else tmp_path / "i"
+        path.chmod(0o722 if path.is_dir() else 0o622)
+        said = [warning for warning in index.verify().warnings if "may change it" in warning]
+        assert said == [
+            f"{path}: its group and everybody may change it; if that is not wanted: chmod go-w {path}"
+        ]
+        (tmp_path / "i").chmod(0o700)  # nobody can reach it
+        assert index.verify().warnings == ()
+
+
 def test_the_commands_have_the_option(tmp_path):
     assert run("index", "create", str(tmp_path / "i"), "--access", "all").returncode == 0
     assert (

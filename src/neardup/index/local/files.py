@@ -173,20 +173,31 @@ def make_folder(folder: Path, access: Access = "owner") -> None:
 
 
 def open_to_others(folder: Path) -> list[str]:
-    """Files with the secret seed that others may read, in words."""
+    """Files with the secret seed that others may read, and files and folders that others may change, in words."""
     said = []
+    way = _mode(folder)
     for path in (folder / DATABASE, folder / f"{DATABASE}-wal"):
-        with contextlib.suppress(OSError):
-            mode = stat.S_IMODE(path.stat().st_mode)
-            way = stat.S_IMODE(folder.stat().st_mode)
-            others = [
-                name
-                for name, bit in (("its group", 0o040), ("everybody", 0o004))
-                if mode & bit and way & bit >> 2
-            ]
-            if others:
-                said.append(
-                    f"{path}: {' and '.join(others)} may read it, and it holds the secret seed; if that is not wanted: "
-                    f"chmod 600 {path}"
-                )
+        if others := _allowed(_mode(path) & way << 2, 0o044):
+            said.append(
+                f"{path}: {others} may read it, and it holds the secret seed; if that is not wanted: chmod 600 {path}"
+            )
+    cache = folder / CACHE
+    for path in (folder, *sorted(folder.glob(f"{DATABASE}*")), cache, *sorted(cache.glob("*"))):
+        through = (
+            0o777 if path == folder else way << 1 & (_mode(cache) << 1 if path.parent == cache else 0o777)
+        )
+        if others := _allowed(_mode(path) & through, 0o022):
+            said.append(f"{path}: {others} may change it; if that is not wanted: chmod go-w {path}")
     return said
+
+
+def _mode(path: Path) -> int:
+    """Permissions; none of what does not exist."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    return 0
+
+
+def _allowed(mode: int, bits: int) -> str:
+    """Who has one of these permissions, in words."""
+    return " and ".join(name for name, of in (("its group", 0o070), ("everybody", 0o007)) if mode & bits & of)
