@@ -87,9 +87,13 @@ def test_chunks_beside_a_length_are_refused_if_the_server_shows_them():
     assert refused.value.status == 400
 
 
-def test_two_lengths_that_agree_are_one(texts):
-    """The server joins them, as RFC 9110 (8.6) allows, and no body becomes a request."""
-    twice = HEAD.replace("Connection: close\n", "") + f"\nContent-Length: {len(BODY)}"
+@pytest.mark.parametrize(
+    "more", [f"{len(BODY)}", f"0{len(BODY)}", f"{len(BODY)}\nContent-Length: {len(BODY)}"]
+)
+def test_lengths_that_agree_are_one(texts, more):
+    """The server joins them, as RFC 9110 (8.6) allows, and no body becomes a request: what follows a body of this very
+    length is the next request."""
+    twice = HEAD.replace("Connection: close\n", "") + f"\nContent-Length: {more}"
     status, rest = sent(texts, twice, f"{BODY}{HEAD}\n\n{BODY}".replace("\n", "\r\n"))
     assert status == 200 and rest.count(b"HTTP/1.1 200") == 1
 
