@@ -2,10 +2,12 @@
 
 The Makefile installs these as pip does for any user, and only our own package without isolation. The name `build` means
 what compiles the package. An extra that names another one of ours (`neardup[io]`) is followed.
+`--only PACKAGE ...` and `--without PACKAGE ...` choose some of them.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import tomllib
@@ -36,5 +38,29 @@ def requirements(names: list[str]) -> list[str]:
     return list(found)
 
 
+def package(requirement: str) -> str:
+    """The name of the package that a requirement asks for, as installed packages write it."""
+    found = re.match(r"[\w.-]+", requirement)
+    assert found, requirement
+    return re.sub(r"[-_.]+", "-", found[0]).lower()
+
+
+def chosen(names: list[str], only: list[str], without: list[str]) -> list[str]:
+    """The requirements of these extras; `only` and `without` name packages."""
+    found = {package(requirement): requirement for requirement in requirements(names)}
+    if unknown := sorted({*only, *without} - set(found)):
+        sys.exit(f"no extra that was named asks for {', '.join(unknown)}")
+    return [
+        requirement
+        for name, requirement in found.items()
+        if (not only or name in only) and name not in without
+    ]
+
+
 if __name__ == "__main__":
-    print("\n".join(requirements(sys.argv[1:])))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("extras", nargs="*")
+    parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--without", nargs="+", default=[])
+    given = parser.parse_args()
+    print("\n".join(chosen(given.extras, given.only, given.without)))

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from tools.package_contents import faults
-from tools.requirements import requirements
 
 ROOT = Path(__file__).parents[2]
 BUILD = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
@@ -46,19 +45,3 @@ def test_faults_are_found(tmp_path):
     found = faults(bad)
     assert "neardup-0.tar.gz lacks LICENSE" in found
     assert "neardup-0.tar.gz holds src/neardup/__pycache__/left.pyc" in found
-
-
-def test_requirements_follow_our_own_extras():
-    """Without duplicates, and with what compiles the package only where that is asked for."""
-    names = requirements(["test"])
-    assert not any(name.startswith("neardup") for name in names) and len(names) == len(set(names))
-    assert any(name.startswith("pyspark") for name in names) and any(
-        name.startswith("numpy") for name in names
-    )
-    assert not any("nanobind" in name for name in names)
-    assert any("nanobind" in name for name in requirements(["build"]))
-
-
-def test_an_unknown_extra_is_refused():
-    with pytest.raises(SystemExit, match="no extra 'nothing'"):
-        requirements(["nothing"])
