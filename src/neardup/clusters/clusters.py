@@ -17,6 +17,7 @@ from neardup import _core
 from neardup.compare.verify import Pairs
 from neardup.errors import ConfigError, DataError
 from neardup.values.checks import check_fields, checked
+from neardup.values.order import stable_order
 
 __all__ = ["Clusters", "by_rank", "cluster", "keepers_in_rounds", "rank_by"]
 
@@ -179,6 +180,7 @@ def by_rank(rank: NDArray[np.generic]) -> Rows:
             order = place[place >= 0]
             if len(order) == len(rank):
                 return order
+        return stable_order(np.asarray(rank, np.int64))
     return np.argsort(rank, kind="stable").astype(np.int64)
 
 

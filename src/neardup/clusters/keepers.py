@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
 from neardup.values.checks import check_fields
+from neardup.values.order import stable_order
 
 __all__ = ["DATE_POLICIES", "FIELD_POLICIES", "Keep", "field_value", "host_of"]
 
@@ -117,7 +118,8 @@ class Keep:
             by = scores if self.by in ("lowest", "oldest") else np.negative(scores)
         else:
             by = rows if self.by == "first" else -rows
-        order = np.lexsort((rows, by))
+        whole = by.dtype.kind == "i"
+        order = stable_order(np.asarray(by, np.int64)) if whole else np.argsort(by, kind="stable")
         if self.source is not None and list(names) == [""]:
             what = "the host of a URL in its" if self.source.startswith("host:") else "a"
             raise DataError(f"no document has {what} field {self.field!r}, which should name its source")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.clusters.clusters import by_rank
 from neardup.compare.changes import AT, LANGUAGE_WORDS, Counts
 from neardup.compare.verify import Pairs
 from neardup.errors import ConfigError
@@ -185,7 +186,7 @@ def protected_by(cut: Cut, held: GuardedPairs, threshold: float, first: Rows, ra
 
 def _best(first: Rows, rank: Rows) -> Rows:
     """For each first row, the best-ranked row with its words."""
-    order = np.argsort(-rank, kind="stable")
+    order = by_rank(rank)[::-1]
     best = np.arange(len(first), dtype=np.int64)
     best[first[order]] = order  # the best is written last
     return best

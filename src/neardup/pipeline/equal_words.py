@@ -21,24 +21,24 @@ Rows = NDArray[np.int64]
 
 def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
     """For each row the first one with the same digest; the row itself if it takes no part."""
-    rows = np.arange(len(digests))
-    order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable, so rows ascend among equals
+    first = np.arange(len(digests))
+    # Rows without words have digests that mean nothing, and must not represent others.
+    rows = _repeated(digests[:, 0], ~out)
+    order = rows[np.lexsort((digests[rows, 1], digests[rows, 0]))]  # stable, so rows ascend among equals
     fresh = np.ones(len(order), np.bool_)
     fresh[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
-    # Rows without words have digests that mean nothing, and must not represent others.
-    order, fresh = _without(order, fresh, out)
-    first = rows.copy()
     first[order] = order[np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))]
     return first
 
 
-def _without(order: Rows, fresh: NDArray[np.bool_], out: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
-    group = np.cumsum(fresh)
-    inside = ~out[order]
-    order, group = order[inside], group[inside]
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = group[1:] != group[:-1]
-    return order, fresh
+def _repeated(numbers: NDArray[np.uint64], some: NDArray[np.bool_]) -> Rows:
+    """Those rows whose number occurs more than once, ascending: usually few, and found without a stable sort."""
+    order = np.argsort(numbers)
+    same = np.diff(numbers[order]) == 0
+    repeated = np.zeros(len(numbers), np.bool_)
+    repeated[order[1:][same]] = True
+    repeated[order[:-1][same]] = True
+    return np.flatnonzero(repeated & some)
 
 
 def confirmed(

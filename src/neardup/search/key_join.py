@@ -13,6 +13,7 @@ from neardup.search.candidates import CAP, Joined
 from neardup.search.crowds import Crowds, Verified, poor_keys, salt_of
 from neardup.search.pair_runs import unpack_pairs
 from neardup.values.distinct import distinct
+from neardup.values.order import stable_order
 from neardup.values.parts import WHOLE, Part
 
 __all__ = ["KeyColumn", "Probing", "join_keys", "with_probes"]
@@ -49,7 +50,7 @@ def join_keys(
     the tables of the `part` are joined. With `verified`, large buckets of which almost no pair is similar enough list
     few pairs (`crowds`).
     """
-    order = None if rank is None else np.argsort(np.argsort(rank[rows])).astype(np.uint32)
+    order = None if rank is None else _places_by_rank(rank[rows])
     first = following = next(columns, None)
     salt = 0 if first is None else salt_of(first[0])
     adding, waiting = _Adding(rows, joined, cap, check), list[tuple[_KeyTable, Crowds]]()
@@ -85,6 +86,13 @@ def join_keys(
         if progress is not None:
             progress(number)
     adding.add_waiting(waiting, verified)
+
+
+def _places_by_rank(rank: Rows) -> NDArray[np.uint32]:
+    """How many rows have a better rank."""
+    places = np.empty(len(rank), np.uint32)
+    places[stable_order(rank)] = np.arange(len(rank), dtype=np.uint32)
+    return places
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from neardup.features.features import Features
 from neardup.search.candidates import CAP, Columns
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 from neardup.values.distinct import distinct
+from neardup.values.order import stable_order
 from neardup.values.threads import check_threads
 
 __all__ = ["ShortJoin"]
@@ -109,7 +110,8 @@ class ShortJoin:
         """The first features of every set, of which similar sets share one, and the places of their sets."""
         row = np.repeat(np.arange(len(sets)), sets.sizes)
         often = counts[sets.hashes >> np.uint64(64 - _COUNTED_BITS)]
-        order = np.lexsort((sets.hashes, often, row))
+        # The hashes of a set ascend, and the order is stable.
+        order = stable_order(row << int(often.max(initial=0)).bit_length() | often)
         place = np.arange(len(order)) - np.repeat(sets.offsets[:-1], sets.sizes)
         first = order[place < np.repeat(self._prefix(sets.sizes), sets.sizes)]
         return sets.hashes[first], row[first]
