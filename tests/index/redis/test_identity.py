@@ -95,6 +95,34 @@ def test_the_key_of_the_identity_alone_is_put_back(address: Callable[..., str], 
         assert client.get(keys[0]) is not None
 
 
+def test_the_recipe_alone_is_put_back(address: Callable[..., str], server: Server, tmp_path: Path) -> None:
+    """Without it nobody knows the seed and the keys. A new index under the name would hide the one that is there."""
+    from neardup.index.redis.replay import replay
+
+    where, client = address(), server.client()
+    with nd.Index(where) as index:
+        index.seen(documents(TEXTS[:20]))
+        index.export(tmp_path / "pages.jsonl")
+        name = str(index.path).rpartition("name=")[2].partition("&")[0].encode()
+        recipe = b"{%s}recipe" % name
+        stored = client.get(recipe)
+        client.delete(recipe)
+        with pytest.raises(SharedIndexError, match=r"lost the recipe.*neardup index replay"):
+            nd.Index(where)
+        assert client.get(recipe) is None
+        assert not index.seen(TEXTS[0], id="copy").new
+        assert client.get(recipe) == stored
+        with nd.Index(where) as other:
+            assert len(other) == 21 and other.verify().sound
+
+        client.delete(recipe)
+        replay(where, [str(tmp_path / "pages.jsonl")])
+        with pytest.raises(SharedIndexError, match="has another index under this name"):
+            index.seen(TEXTS[0], id="again")
+        with nd.Index(where) as other:
+            assert len(other) == 20 and other.verify().sound
+
+
 def test_lost_ids_are_put_back(address: Callable[..., str], server: Server) -> None:
     """Redis lost some hashes of ids; the records are there. Nothing may be removed because of that."""
     with nd.Index(address(patience=0.05)) as index:

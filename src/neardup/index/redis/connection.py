@@ -46,13 +46,14 @@ class Command(NamedTuple):
 Again = Callable[[], Sequence[Command]]
 
 
-class CheckedKey(Protocol):
-    """A key that is read with every batch, and what is done with its value."""
+class CheckedIdentity(Protocol):
+    """What is asked with every batch, and what is done with the replies. `key` holds `digest`."""
 
     key: bytes
     digest: bytes
+    question: Sequence[Command]
 
-    def check(self, found: bytes | None) -> None: ...
+    def check(self, replies: Sequence[Any]) -> None: ...
 
 
 class Connection:
@@ -69,7 +70,7 @@ class Connection:
         except ModuleNotFoundError:
             raise MissingExtra("an index in Redis", "redis") from None
         self.address, self._errors = address, redis.exceptions
-        self.identity: CheckedKey | None = None
+        self.identity: CheckedIdentity | None = None
         self._sleeping: Callable[[float], None] = time.sleep
         with contextlib.suppress(ModuleNotFoundError):
             self._pack = import_module("hiredis").pack_command
@@ -127,10 +128,10 @@ class Connection:
         others."""
         if self.identity is None or not commands:
             return self._run(commands, again)
-        own = Command(self.identity.key, ("GET", self.identity.key))
-        *replies, found = self._run([*commands, own], None if again is None else lambda: [*again(), own])
-        self.identity.check(found)
-        return replies
+        own = self.identity.question
+        replies = self._run([*commands, *own], None if again is None else lambda: [*again(), *own])
+        self.identity.check(replies[-len(own) :])
+        return replies[: -len(own)]
 
     def _run(self, commands: Sequence[Command], again: Again | None = None) -> list[Any]:
         replies: list[Any] = [None] * len(commands)

@@ -11,27 +11,35 @@ import hashlib
 import json
 import re
 import secrets
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from neardup.config.config import Config
 from neardup.errors import FormatError, SharedIndexError
 from neardup.index.key import recipe_of_json, recipe_to_json
 from neardup.index.recipe import Contents, Recipe
-from neardup.index.redis.connection import Connection
+from neardup.index.redis.connection import Command, Connection
 
-__all__ = ["SharedIdentity", "SharedRecipe", "load_recipe", "store_recipe", "usual_config"]
+__all__ = [
+    "SharedIdentity",
+    "SharedRecipe",
+    "check_absent",
+    "load_recipe",
+    "store_recipe",
+    "usual_config",
+]
 
 KIND, VERSION = "neardup shared index", 1
 
 
 class SharedRecipe(NamedTuple):
     """A recipe as it is on the server, with the expected number of documents. `epoch` is empty in indexes of earlier
-    versions. `digest` is that of the stored recipe."""
+    versions. `stored` is the recipe as the server has it."""
 
     recipe: Recipe
     expected: int
     epoch: str
-    digest: bytes
+    stored: bytes
 
     def keys_of(self, name: str) -> str:
         """The name that all keys of the index begin with, except those of the recipe."""
@@ -39,20 +47,29 @@ class SharedRecipe(NamedTuple):
 
 
 class SharedIdentity:
-    """Notices that a server was emptied or replaced: the digest of the recipe is read again with every batch."""
+    """Notices that a server was emptied or replaced: the digest of the recipe is read again with every batch. If the
+    server has lost one of the two, it gets it back."""
 
-    def __init__(self, connection: Connection, digest: bytes) -> None:
-        self._connection, self.digest = connection, digest
-        self.key = b"{%s}identity" % connection.address.name.encode()
-        if connection.unchecked(self.key) != digest:
+    def __init__(self, connection: Connection, stored: bytes) -> None:
+        self._connection, self._stored, self.digest = connection, stored, _digest(stored)
+        name = connection.address.name
+        self.key, self._recipe = identity_key(name), recipe_key(name)
+        self.question: Sequence[Command] = (
+            Command(self.key, ("GET", self.key)),
+            Command(self._recipe, ("EXISTS", self._recipe)),
+        )
+        if connection.unchecked(self.key) != self.digest:
             self._restore()
 
-    def check(self, found: bytes | None) -> None:
-        """Raise unless `found` is what is stored under the key, and the recipe is still the one we have."""
+    def check(self, replies: Sequence[Any]) -> None:
+        """Raise unless the identity is ours, or the recipe is still the one we have."""
+        found, known = replies
         if found == self.digest:
+            if not known:
+                self._restore()
             return
-        stored = self._connection.unchecked(recipe_key(self._connection.address.name))
-        if stored is not None and _digest(stored) == self.digest:
+        stored = self._connection.unchecked(self._recipe)
+        if stored == self._stored:
             self._restore()  # a failover lost the key alone
             return
         what = "has another index under this name" if stored is not None else "no longer has this index"
@@ -64,6 +81,7 @@ class SharedIdentity:
 
     def _restore(self) -> None:
         with contextlib.suppress(SharedIndexError):  # a replica, or a user that may only read
+            self._connection.unchecked(self._recipe, "SET", self._stored, "NX")
             self._connection.unchecked(self.key, "SET", self.digest)
 
 
@@ -75,6 +93,10 @@ def usual_config(_: Contents) -> Config:
 
 def recipe_key(name: str) -> bytes:
     return b"{%s}recipe" % name.encode()
+
+
+def identity_key(name: str) -> bytes:
+    return b"{%s}identity" % name.encode()
 
 
 def _digest(stored: bytes) -> bytes:
@@ -99,11 +121,22 @@ def load_recipe(connection: Connection) -> SharedRecipe | None:
         epoch = whole.get("epoch", "")
         if not re.fullmatch(r"([0-9a-f]{6})?", epoch):
             raise ValueError(f"epoch {epoch!r}")
-        return SharedRecipe(recipe_of_json(whole["settings"]), int(whole["expected"]), epoch, _digest(data))
+        return SharedRecipe(recipe_of_json(whole["settings"]), int(whole["expected"]), epoch, data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(where, f"the settings of a {KIND}", f"something else ({error})") from None
+
+
+def check_absent(connection: Connection) -> None:
+    """Raise if a server without a recipe has an index under the name all the same: a new one would hide it."""
+    key, where = identity_key(connection.address.name), connection.address.shown
+    if connection.one(key, "GET", key) is not None and load_recipe(connection) is None:
+        raise SharedIndexError(
+            f"{where}: the server has lost the recipe of this index. A worker that has the index open puts it back "
+            f"with its next batch. If there is none: `neardup index replay {where} FILE` puts an export or a log back, "
+            f"and without {key.decode()} a new index is made"
+        )
 
 
 def store_recipe(connection: Connection, recipe: Recipe, expected: int) -> None:

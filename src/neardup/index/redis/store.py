@@ -20,7 +20,7 @@ from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.journal import Journal
 from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.queries import RedisReader
-from neardup.index.redis.recipe import SharedIdentity, load_recipe, store_recipe, usual_config
+from neardup.index.redis.recipe import SharedIdentity, check_absent, load_recipe, store_recipe, usual_config
 from neardup.index.redis.repair import repair
 from neardup.index.redis.stats import SharedStats
 from neardup.index.redis.tables import SharedTables
@@ -53,6 +53,7 @@ class RedisStore:
         try:
             found = load_recipe(self._connection)
             if found is None:
+                check_absent(self._connection)
                 made = opening.new_recipe(where.shown, usual_config)
                 KeyLayout.of(where.name, made, where.expected)  # raises before anything is stored
                 store_recipe(self._connection, made, where.expected)
@@ -60,7 +61,7 @@ class RedisStore:
                 assert found is not None
             self.recipe = found.recipe
             opening.check_recipe(where.shown, self.recipe)
-            self._connection.identity = SharedIdentity(self._connection, found.digest)
+            self._connection.identity = SharedIdentity(self._connection, found.stored)
             layout = KeyLayout.of(found.keys_of(where.name), self.recipe, found.expected)
             self._tables = SharedTables(self._connection, layout)
             self._documents = RedisDocuments(self._connection, layout, self.recipe)
