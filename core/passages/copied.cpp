@@ -55,6 +55,17 @@ class Automaton {
         return edge == kNone ? kNone : edges_[edge].target;
     }
 
+    // Many such steps at once, from a run that occurs once: how many of the tokens follow it. Moves to the state of the
+    // last one.
+    std::size_t follow(std::uint32_t& state, std::span<const std::uint64_t> tokens) const {
+        if (!once_[state]) return 0;
+        const auto here = text_.subspan(states_[state].first_end + std::size_t{state != 0});
+        const auto ends = std::mismatch(tokens.begin(), tokens.end(), here.begin(), here.end());
+        const auto many = static_cast<std::size_t>(ends.first - tokens.begin());
+        if (many != 0) state = prefixes_[text_.size() - here.size() + many - 1];
+        return many;
+    }
+
   private:
     struct Edge {
         std::uint64_t token;
@@ -120,16 +131,24 @@ class Automaton {
     std::size_t mask_ = 0;
 };
 
-// Calls `run` with the place and hash of every run of `width` tokens.
+constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;
+
+// What the first of `width` tokens is multiplied with in the hash of the run behind it.
+std::uint64_t power_of(std::size_t width) {
+    std::uint64_t power = 1;
+    for (std::size_t i = 0; i < width; ++i) power *= kBase;
+    return power;
+}
+
+// Calls `run` with the hash of every run of `width` tokens.
 template <class Run>
 void for_each_run(std::span<const std::uint64_t> text, std::size_t width, Run run) {
-    constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;
-    std::uint64_t hash = 0, power = 1;
-    for (std::size_t i = 0; i < width; ++i) power *= kBase;
+    const std::uint64_t power = power_of(width);
+    std::uint64_t hash = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
         hash = hash * kBase + text[i];
         if (i >= width) hash -= power * text[i - width];
-        if (i + 1 >= width) run(i + 1 - width, mixed(hash));
+        if (i + 1 >= width) run(mixed(hash));
     }
 }
 
@@ -143,40 +162,49 @@ class Whole {
   public:
     void assign(std::span<const std::uint64_t> text, std::size_t width) {
         width_ = width;
+        power_ = power_of(width);
         automaton_.build(text);
         const std::size_t bits = std::bit_ceil(16 * text.size() + 64);
         shift_ = 64 - std::countr_zero(bits);
         held_.assign(bits / 64, 0);
-        for_each_run(text, width,
-                     [&](std::size_t, std::uint64_t hash) { held_[(hash >> shift_) / 64] |= bit(hash); });
+        for_each_run(text, width, [&](std::uint64_t hash) { held_[(hash >> shift_) / 64] |= bit(hash); });
     }
 
     // The passages of a part, none inside another, ascending.
     void find(std::span<const std::uint64_t> part, std::vector<Match>& out) const {
         out.clear();
-        // A passage needs every run of `width` tokens to be in the other text; the automaton walks only there.
-        std::size_t begin = 0, end = 0;
-        for_each_run(part, width_, [&](std::size_t place, std::uint64_t hash) {
-            if (!(held_[(hash >> shift_) / 64] & bit(hash))) return;
-            if (place + width_ != end + 1) {  // the run before it is not held
-                walk(part, begin, end, out);
-                begin = place;
-            }
-            end = place + width_;
-        });
-        walk(part, begin, end, out);
+        // A passage begins with a run of `width` tokens that is held, and has no run that is not in the other text: the
+        // automaton walks only there.
+        for (std::size_t place = next_held(part, 0); place < part.size(); place = next_held(part, place))
+            place = walk(part, place, out);
     }
 
   private:
     std::uint64_t bit(std::uint64_t hash) const { return std::uint64_t{1} << ((hash >> shift_) & 63); }
 
-    void walk(std::span<const std::uint64_t> part, std::size_t from, std::size_t to,
-              std::vector<Match>& out) const {
+    // The first place from here on at which a run may be in the other text; the end of the part if there is none.
+    std::size_t next_held(std::span<const std::uint64_t> part, std::size_t place) const {
+        if (place + width_ > part.size()) return part.size();
+        std::uint64_t hash = 0;
+        for (std::size_t i = 0; i < width_; ++i) hash = hash * kBase + part[place + i];
+        for (;; ++place) {
+            const std::uint64_t found = mixed(hash);
+            if (held_[(found >> shift_) / 64] & bit(found)) return place;
+            if (place + width_ == part.size()) return part.size();
+            hash = hash * kBase + part[place + width_] - power_ * part[place];
+        }
+    }
+
+    // Adds the matches from a place on, up to the first run that is not in the other text: the place behind that run's.
+    std::size_t walk(std::span<const std::uint64_t> part, std::size_t from, std::vector<Match>& out) const {
         std::uint32_t state = 0, length = 0;
-        for (std::size_t i = from; i <= to; ++i) {
+        for (std::size_t i = from;; ++i) {
+            const std::size_t many = automaton_.follow(state, part.subspan(i));
+            length += static_cast<std::uint32_t>(many);
+            i += many;
             const std::uint32_t before = state, reached = length;
-            std::uint32_t target = kNone;
-            if (i < to) {
+            if (i < part.size()) {
+                std::uint32_t target;
                 while ((target = automaton_.next(state, part[i])) == kNone && state != 0) {
                     state = automaton_[state].link;
                     length = automaton_[state].length;
@@ -186,15 +214,19 @@ class Whole {
             } else {
                 length = 0;
             }
-            if (reached < width_ || length == reached + 1) continue;
-            const auto end = static_cast<std::int64_t>(i);
-            out.push_back({end - reached, end, std::int64_t{automaton_[before].first_end} + 1 - reached});
+            if (reached >= width_ && length != reached + 1) {
+                const auto end = static_cast<std::int64_t>(i);
+                out.push_back({end - reached, end, std::int64_t{automaton_[before].first_end} + 1 - reached});
+            }
+            if (i == part.size()) return i;
+            if (length < width_ && i + 1 >= from + width_) return i + 2 - width_;
         }
     }
 
     Automaton automaton_;
     std::vector<std::uint64_t> held_;
     std::size_t width_ = 0;
+    std::uint64_t power_ = 1;
     int shift_ = 0;
 };
 
