@@ -7,12 +7,6 @@
 
 namespace neardup {
 
-namespace {
-
-std::size_t home(std::uint64_t key, std::size_t mask) { return (key * 0x9E3779B97F4A7C15u) >> 20 & mask; }
-
-}  // namespace
-
 Vocabulary vocabulary(std::span<const Text> texts, const Normalizer& how, Hash hash, std::uint64_t seed) {
     Vocabulary found;
     std::unordered_map<std::uint64_t, char> seen;
@@ -33,7 +27,7 @@ Vocabulary vocabulary(std::span<const Text> texts, const Normalizer& how, Hash h
 
 void Tally::add(std::uint64_t key, std::uint64_t first, std::uint64_t second) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = home(key, mask);
+    std::size_t i = home(key);
     while (slots_[i].count != 0 && slots_[i].key != key) i = (i + 1) & mask;
     if (slots_[i].count == 0) {
         slots_[i] = {key, 0, first, second};
@@ -49,7 +43,7 @@ void Tally::grow() {
     const std::size_t mask = slots_.size() - 1;
     for (const Entry& entry : old) {
         if (entry.count == 0) continue;
-        std::size_t i = home(entry.key, mask);
+        std::size_t i = home(entry.key);
         while (slots_[i].count != 0) i = (i + 1) & mask;
         slots_[i] = entry;
     }
@@ -68,7 +62,13 @@ void tally_documents(std::span<const Text> texts, const Recipe& recipe, unsigned
     for_each_document(texts, recipe, threads, [&](Extractor& extractor, std::size_t row) {
         const Row features = extractor.row(texts[row], false);
         const std::lock_guard lock(guard);
-        for (const auto hash : features.hashes) tally.add(hash);
+        constexpr std::size_t kAhead = 16;  // the table is far larger than the cache
+        const std::size_t count = features.hashes.size();
+        for (std::size_t i = 0; i < std::min(count, kAhead); ++i) tally.prefetch(features.hashes[i]);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i + kAhead < count) tally.prefetch(features.hashes[i + kAhead]);
+            tally.add(features.hashes[i]);
+        }
     });
 }
 

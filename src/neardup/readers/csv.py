@@ -14,13 +14,12 @@ from neardup.readers.encodings import Bytes, Recoded, as_utf8, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
 from neardup.readers.limits import Limits
-from neardup.readers.lines import Blank, lines
+from neardup.readers.plain_records import MOST_FIELDS, PlainRecords
 from neardup.readers.recognise import MARKS
 from neardup.readers.sources import Source
 
 __all__ = ["open_delimited"]
 
-_MOST_FIELDS = 1 << 20
 _SAMPLE = 1 << 16
 _LONGEST_MARK = 4  # bytes
 _EMPTY = (b"", b"\r")
@@ -33,9 +32,8 @@ class _TooLong(Exception):
 class _Feed:
     """Lines for the csv module. Unlike a generator it survives the exceptions it raises."""
 
-    def __init__(self, stream: Bytes, limits: Limits, delimiter: str) -> None:
-        self._blank = Blank(now=False)
-        self._lines, self._limit = lines(stream, limits.line_bytes, self._blank), limits.line_bytes
+    def __init__(self, records: PlainRecords, limits: Limits, delimiter: str) -> None:
+        self._records, self._limit = records, limits.line_bytes
         self._delimiter = delimiter.encode()
         self.lines: list[bytes] = []  # of the current record
         # Whether empty lines between records are skipped here, which is faster than in the csv module.
@@ -46,18 +44,26 @@ class _Feed:
         return self
 
     def __next__(self) -> str:
-        self._blank.now = self.between and not self.record
-        _, data, whole = next(self._lines)
-        while self._blank.now and data in _EMPTY:
-            _, data, whole = next(self._lines)
+        data, whole = self._records.line()
+        while self.between and not self.record and data in _EMPTY:
+            self._records.skip_empty()
+            data, whole = self._records.line()
         self.record += len(data)
         self.lines.append(data)
         if not whole or self.record > self._limit:
             raise _TooLong(f"a record of over {self._limit:,} bytes")
-        if len(data) > _MOST_FIELDS and self._fields(data) > _MOST_FIELDS:
-            raise _TooLong(f"a line with over {_MOST_FIELDS:,} fields")
+        if len(data) > MOST_FIELDS and self._fields(data) > MOST_FIELDS:
+            raise _TooLong(f"a line with over {MOST_FIELDS:,} fields")
         # Bytes that are not UTF-8 become surrogates, so that only the row they are in is rejected.
         return data.decode("utf-8", "surrogateescape") + "\n"
+
+    def plain(self, width: int) -> list[str] | None:
+        """The next record without the csv module, if it is plain."""
+        found = self._records.record(width)
+        if found is None:
+            return None
+        self.lines.append(found[1])
+        return found[0]
 
     def _fields(self, data: bytes) -> int:
         return sum(part.count(self._delimiter) for part in data.split(b'"')[::2])
@@ -70,7 +76,7 @@ def open_delimited(source: Source, terms: Terms) -> Opened:
         content, head = as_utf8(stream, terms.options.encoding, guess=True)
         sample = head[:_SAMPLE].decode("utf-8", "replace")
         dialect = sniff(sample, source.format, terms.options.delimiter, whole=len(head) < _SAMPLE)
-        feed = _Feed(content, terms.limits, dialect.delimiter)
+        feed = _Feed(PlainRecords(content, terms.limits, dialect), terms.limits, dialect.delimiter)
         reader = csv.reader(feed, **dialect.settings)  # type: ignore[arg-type]
         header = _header(source, reader, terms)
         layout = find_layout(header, terms.text, terms.id, source.name) if header else None
@@ -143,7 +149,9 @@ def _rows(
             feed.record = 0
             feed.lines.clear()
             try:
-                record = _next(reader, terms.limits)
+                record = feed.plain(width)
+                if record is None:
+                    record = _next(reader, terms.limits)
             except (_TooLong, csv.Error) as error:
                 row += 1
                 large = isinstance(error, _TooLong) or "field larger" in str(error)

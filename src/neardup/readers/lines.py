@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from neardup.readers.encodings import Bytes
 
-__all__ = ["CHUNK", "Blank", "Line", "lines"]
+__all__ = ["CHUNK", "EMPTY_LINES", "SAMPLE", "Blank", "Line", "lines", "without_mark"]
 
 CHUNK = 1 << 18  # how much of a damaged file is given depends on it
-_SAMPLE = 400
+SAMPLE = 400  # bytes that are given of a line that is too long
 _BOM = b"\xef\xbb\xbf"
 _BLANK = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
-_EMPTY = re.compile(rb"(?:\r?\n)++")
+EMPTY_LINES = re.compile(rb"(?:\r?\n)++")
 
 # A line without its line end, its number from 1, and whether that is all of it. A plain tuple: there are millions.
 Line = tuple[int, bytes, bool]
@@ -30,6 +30,18 @@ class Blank:
     now: bool = True
 
 
+def without_mark(stream: Bytes) -> Iterator[bytes]:
+    """The chunks of a stream without its byte order mark."""
+    first = True
+    while chunk := stream.read(CHUNK):
+        if first:
+            while len(chunk) < len(_BOM) and (more := stream.read(CHUNK)):
+                chunk += more
+            chunk, first = chunk.removeprefix(_BOM), False
+        if chunk:
+            yield chunk
+
+
 def lines(stream: Bytes, limit: int, blank: Blank | None = None) -> Iterator[Line]:
     """Every line, but for `blank` ones. Of a line beyond `limit` bytes only the beginning is given, and reading
     continues after its end.
@@ -38,13 +50,8 @@ def lines(stream: Bytes, limit: int, blank: Blank | None = None) -> Iterator[Lin
     """
     parts: list[bytes] = []
     held, number, skipping = 0, 1, False
-    first = True
-    run_of = (_BLANK if blank and blank.spaces else _EMPTY).match
-    while chunk := stream.read(CHUNK):
-        if first:
-            while len(chunk) < len(_BOM) and (more := stream.read(CHUNK)):
-                chunk += more
-            chunk, first = chunk.removeprefix(_BOM), False
+    run_of = (_BLANK if blank and blank.spaces else EMPTY_LINES).match
+    for chunk in without_mark(stream):
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             if blank and blank.now and not parts and not skipping and (run := run_of(chunk, start)):
@@ -57,7 +64,7 @@ def lines(stream: Bytes, limit: int, blank: Blank | None = None) -> Iterator[Lin
                 skipping = False
             else:
                 whole = held + end - start <= limit
-                data = chunk[start:end] if whole else chunk[start : min(end, start + _SAMPLE)]
+                data = chunk[start:end] if whole else chunk[start : min(end, start + SAMPLE)]
                 yield number, b"".join((*parts, data)) if parts else data, whole
             parts, held, start = [], 0, end + 1
             number += 1
@@ -65,7 +72,7 @@ def lines(stream: Bytes, limit: int, blank: Blank | None = None) -> Iterator[Lin
             parts.append(chunk[start:])
             held += len(chunk) - start
             if held > limit:
-                yield number, parts[0][:_SAMPLE], False
+                yield number, parts[0][:SAMPLE], False
                 parts, held, skipping = [], 0, True
     if parts and stream.damage is None:
         yield number, b"".join(parts), True
