@@ -64,6 +64,10 @@ class Collector {
           others_(letters_.others),
           stops_(letters_.stops),
           places_(buffers.places),
+          all_known_(buffers.known),
+          sentences_(buffers.sentences),
+          numbers_(buffers.numbers),
+          names_(buffers.names),
           folded_(buffers.folded),
           facts_(facts) {
         const std::size_t n = buffers.hashes.size();
@@ -71,6 +75,10 @@ class Collector {
         facts_.marks.assign(n, 0);
         facts_.tongues.assign(n, kLatin);
         places_.resize(n);
+        known_.find_all(facts_.tokens, buffers.perhaps, buffers.known);
+        sentences_.clear();
+        numbers_.clear();
+        names_.clear();
     }
 
     void token(std::size_t begin, std::size_t end) {
@@ -98,14 +106,14 @@ class Collector {
         const bool starts = count_ == sentence_begin_;
         if (!numeric_ && is_name(shape, starts)) {
             mark |= kName;
-            facts_.name_set.push_back(hash);
+            names_.push_back(hash);
         }
         // Numbers and identifiers are of no language. The language of a word depends on nothing around it.
         std::uint8_t tongue = shape.digits != 0 ? 0 : script_of(shape.first);
         if (tongue == kLatin) {
             if (shape.underscore || shape.camel)
                 tongue = 0;
-            else if (known != nullptr && known->tongue != 0)
+            else if (known != nullptr)
                 tongue = known->tongue;
         }
         facts_.capitals = facts_.capitals || shape.upper != 0;
@@ -115,16 +123,21 @@ class Collector {
     void finish() {
         flush_number();
         close_sentence();
+        facts_.sentences.assign(sentences_.begin(), sentences_.end());
+        facts_.numbers.assign(numbers_.begin(), numbers_.end());
         auto& order = facts_.by_hash;
         order.resize(facts_.sentences.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = {facts_.sentences[i].hash, i};
         std::sort(order.begin(), order.end(), [](const SentencePlace& a, const SentencePlace& b) {
             return a.hash != b.hash ? a.hash < b.hash : a.place < b.place;
         });
-        for (const auto& number : facts_.numbers) facts_.number_set.push_back(number.hash);
-        for (auto* set : {&facts_.number_set, &facts_.name_set}) distinct(*set);
+        distinct(names_);
+        facts_.name_set.assign(names_.begin(), names_.end());
+        names_.clear();
+        for (const auto& number : numbers_) names_.push_back(number.hash);
+        distinct(names_);
+        facts_.number_set.assign(names_.begin(), names_.end());
         find_title();
-        facts_.tongue_counts[kLatin] = static_cast<std::uint32_t>(count_ - elsewhere_);
         // Latin, Cyrillic, Arabic and Devanagari letters, and Han.
         const auto& counts = facts_.tongue_counts;
         std::size_t listed = counts[34] + counts[37] + counts[38] + counts[56], all = 0;
@@ -140,41 +153,30 @@ class Collector {
     }
     // A word of small letters outside of a number: the same as any other token, in fewer steps.
     void plain_word(std::string_view gap, std::size_t begin, std::size_t end) {
-        const KnownWords::Entry* known = known_.find(facts_.tokens[count_]);
-        std::uint8_t mark = is_short_not(gap, begin, end) ? kNegation : 0, tongue = kLatin;
-        if (known != nullptr) {
-            if (known->negation) mark = kNegation;
-            if (known->tongue != 0) tongue = known->tongue;
-        }
+        const KnownWords::Entry& known = *all_known_[count_];
+        const bool negation = known.negation || is_short_not(gap, begin, end);
         numeric_ = month_before_ = false;
-        add(mark, tongue, end, true);
+        add(negation ? kNegation : 0, known.tongue, end, true);
     }
     // The same for one that begins with a capital and has two letters or more.
     void capitalised_word(std::size_t end) {
         const std::uint64_t hash = facts_.tokens[count_];
-        const KnownWords::Entry* known = known_.find(hash);
-        std::uint8_t mark = 0, tongue = kLatin;
-        if (known != nullptr) {
-            if (known->negation) mark = kNegation;
-            if (known->tongue != 0) tongue = known->tongue;
-        }
+        const KnownWords::Entry& known = *all_known_[count_];
+        std::uint8_t mark = known.negation ? kNegation : 0;
         numeric_ = false;
-        month_before_ = known != nullptr && known->month;
+        month_before_ = known.month;
         month_ = hash;
         if (count_ != sentence_begin_) {
             mark |= kName;
-            facts_.name_set.push_back(hash);
+            names_.push_back(hash);
         }
         facts_.capitals = true;
-        add(mark, tongue, end, true);
+        add(mark, known.tongue, end, true);
     }
     void add(std::uint8_t mark, std::uint8_t tongue, std::size_t end, bool letters) {
-        if (mark != 0) facts_.marks[count_] = mark;
-        if (tongue != kLatin) {
-            facts_.tongues[count_] = tongue;
-            ++facts_.tongue_counts[tongue];
-            ++elsewhere_;
-        }
+        facts_.marks[count_] = mark;
+        facts_.tongues[count_] = tongue;
+        ++facts_.tongue_counts[tongue];
         ++count_;
         letters_before_ = letters;
         last_ = end;
@@ -291,9 +293,9 @@ class Collector {
         for (std::uint32_t i = sentence_begin_; i < end; ++i)
             hash = hash * 0x9E3779B97F4A7C15u + facts_.tokens[i];
         // The same words with other signs between them may be other numbers: 1,500 and 1.500.
-        for (auto n = facts_.numbers.rbegin(); n != facts_.numbers.rend() && n->token >= sentence_begin_; ++n)
+        for (auto n = numbers_.rbegin(); n != numbers_.rend() && n->token >= sentence_begin_; ++n)
             hash = fold(hash ^ n->hash, 0xE7037ED1A0B428DBu) ^ n->hash;
-        facts_.sentences.push_back({mix(hash), sentence_begin_, end});
+        sentences_.push_back({mix(hash), sentence_begin_, end});
         sentence_begin_ = end;
     }
 
@@ -332,7 +334,7 @@ class Collector {
             gap.size() <= 1) {
             running_ = fold(running_ ^ hash, 0x8EBC6AF09C88C6E3u);
         } else if (open_ && known != nullptr && known->month && shape.upper_first && gap.size() <= 1) {
-            facts_.numbers.push_back({hash, static_cast<std::uint32_t>(count_)});
+            numbers_.push_back({hash, static_cast<std::uint32_t>(count_)});
         }
         flush_number();
         // Behind an identifier and a joining mark, digits go on with it.
@@ -344,7 +346,7 @@ class Collector {
             numeric_ = true;
             number_token_ = static_cast<std::uint32_t>(count_);
             running_ = hash;
-            if (month_before_ && gap.size() <= 2) facts_.numbers.push_back({month_, number_token_ - 1});
+            if (month_before_ && gap.size() <= 2) numbers_.push_back({month_, number_token_ - 1});
             // A currency sign, or a minus without a word in front of it.
             if (gap.ends_with('$') || gap.ends_with("\u20AC") || gap.ends_with("\u00A3") ||
                 gap.ends_with("\u00A5"))
@@ -364,7 +366,7 @@ class Collector {
     void flush_number() {
         if (open_ && last_ < text_.size() && text_[last_] == '%')
             running_ = fold(running_ ^ '%', 0x8EBC6AF09C88C6E3u);
-        if (open_) facts_.numbers.push_back({running_, number_token_});
+        if (open_) numbers_.push_back({running_, number_token_});
         open_ = false;
     }
 
@@ -455,10 +457,14 @@ class Collector {
     const LetterBits& letters_;
     NextBit capitals_, others_, stops_;
     std::vector<std::uint32_t>& places_;
+    const std::vector<const KnownWords::Entry*>& all_known_;  // by token
+    // What is found, copied at the end: then a text's facts are allocated once.
+    std::vector<Sentence>& sentences_;
+    std::vector<Number>& numbers_;
+    std::vector<std::uint64_t>& names_;
     std::string& folded_;
     Facts& facts_;
-    std::size_t count_ = 0, elsewhere_ = 0,
-                last_ = 0;  // tokens; those that are not plainly Latin; the end of the last
+    std::size_t count_ = 0, last_ = 0;  // tokens; the end of the last
     std::uint32_t sentence_begin_ = 0, number_token_ = 0;
     std::uint64_t running_ = 0, month_ = 0;
     bool open_ = false, numeric_ = false, month_before_ = false, letters_before_ = false;

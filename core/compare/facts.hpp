@@ -57,19 +57,23 @@ class KnownWords {
     explicit KnownWords(std::uint64_t seed);
     struct Entry {
         bool negation = false, unit = false, month = false, field = false;
-        std::uint8_t tongue = 0;
+        std::uint8_t tongue = kLatin;
     };
-    const Entry* find(std::uint64_t hash) const {
-        // Most words are not known; a small table of bits says so of nearly all of them.
-        if ((maybe_[hash >> 54] >> (hash >> 48 & 63) & 1) == 0) return nullptr;
+    const Entry* find(std::uint64_t hash) const { return maybe(hash) ? in_slots(hash) : nullptr; }
+    // The entries of many words; that of an unknown word says nothing. `places` is overwritten.
+    void find_all(std::span<const std::uint64_t> hashes, Buffer<std::uint32_t>& places,
+                  std::vector<const Entry*>& found) const;
+    std::uint64_t seed() const { return seed_; }
+
+  private:
+    static constexpr std::size_t kSlots = 2048;
+    // Most words are not known; a small table of bits says so of nearly all of them.
+    bool maybe(std::uint64_t hash) const { return (maybe_[hash >> 54] >> (hash >> 48 & 63) & 1) != 0; }
+    const Entry* in_slots(std::uint64_t hash) const {
         for (std::size_t i = hash & (kSlots - 1); slots_[i].used; i = (i + 1) & (kSlots - 1))
             if (slots_[i].hash == hash) return &slots_[i].entry;
         return nullptr;
     }
-    std::uint64_t seed() const { return seed_; }
-
-  private:
-    static constexpr std::size_t kSlots = 8192;
     struct Slot {
         std::uint64_t hash = 0;
         bool used = false;
@@ -88,6 +92,11 @@ struct FactsBuffers {
     LetterBits letters;
     Buffer<std::uint64_t> hashes;       // of its tokens
     std::vector<std::uint32_t> places;  // of its tokens
+    Buffer<std::uint32_t> perhaps;      // places of tokens that may be known words
+    std::vector<const KnownWords::Entry*> known;
+    std::vector<Sentence> sentences;
+    std::vector<Number> numbers;
+    std::vector<std::uint64_t> names;
     std::string folded;
 };
 

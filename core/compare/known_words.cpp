@@ -79,7 +79,7 @@ KnownWords::KnownWords(std::uint64_t seed) : seed_(seed) {
         ++tongue;
         words_of(list, [&](std::string_view word) {
             auto& known = entry(word).tongue;
-            known = known == 0 || known == tongue ? tongue : kAmbiguous;
+            known = known == kLatin || known == tongue ? tongue : kAmbiguous;
         });
     }
     for (auto& slot : slots_)
@@ -88,6 +88,21 @@ KnownWords::KnownWords(std::uint64_t seed) : seed_(seed) {
     words_of(kUnits, [&](std::string_view word) { entry(word).unit = true; });
     words_of(kMonths, [&](std::string_view word) { entry(word).month = true; });
     words_of(kFields, [&](std::string_view word) { entry(word).field = true; });
+}
+
+void KnownWords::find_all(std::span<const std::uint64_t> hashes, Buffer<std::uint32_t>& places,
+                          std::vector<const Entry*>& found) const {
+    static constexpr Entry unknown;
+    // Without branches on the bits: a third of the words of a text are known ones, so they would be mispredicted.
+    places.resize(hashes.size());
+    std::size_t count = 0;
+    for (std::uint32_t i = 0; i < hashes.size(); ++i) {
+        places[count] = i;
+        count += maybe(hashes[i]);
+    }
+    found.assign(hashes.size(), &unknown);
+    for (std::size_t i = 0; i < count; ++i)
+        if (const Entry* const known = in_slots(hashes[places[i]])) found[places[i]] = known;
 }
 
 }  // namespace neardup
