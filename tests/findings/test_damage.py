@@ -129,7 +129,7 @@ def test_files_of_two_scans_are_not_mixed(found, tmp_path, name):
     with pytest.raises(FormatError, match=name):
         opened = Findings(other.path)
         opened.cut()
-        opened.stored_rows  # noqa: B018
+        opened.stored  # noqa: B018
 
 
 def test_a_document_without_its_input_is_named(old, tmp_path):

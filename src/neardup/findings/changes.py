@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup import _core
-from neardup.compare.changes import COLUMNS, KINDS, Counts, describe, kinds_of
-from neardup.compare.verify import Pairs
+from neardup.compare.changes import COLUMNS, KINDS, Counts, kinds_of
 from neardup.pipeline.template_shares import Recurring
 from neardup.storage.column_file import ColumnFile
 
@@ -24,9 +22,7 @@ __all__ = [
     "COLUMN",
     "TEMPLATE",
     "ChangedKinds",
-    "StoredTexts",
     "changed_kinds",
-    "describe_stored",
     "kind_names",
     "pair_changes",
     "pair_places",
@@ -41,40 +37,6 @@ TEMPLATE, SOURCES, ENDS = "template", "tsources", "tends"  # a name has eight le
 Rows = NDArray[np.int64]
 # A title is more important than a number, and a number than a word.
 _WEIGHTS = np.array([2 ** (len(KINDS) - 1 - place) for place in range(len(KINDS))], np.int64)
-
-
-@dataclass(frozen=True)
-class StoredTexts:
-    """The texts of all rows in pairs, in a file of findings; `fetch` gives those of some ascending rows."""
-
-    file: ColumnFile
-    rows: Rows
-    begins: Rows
-    ends: Rows
-
-    @classmethod
-    def of(cls, file: ColumnFile) -> StoredTexts:
-        rows = file.read("rows", 0, file.length("rows")).view("<i8")
-        ends = file.read("ends", 0, file.length("ends")).view("<i8").astype(np.int64)
-        return cls(file, rows, np.concatenate([[0], ends])[:-1].astype(np.int64), ends)
-
-    @property
-    def sizes(self) -> Rows:
-        found = np.zeros(int(self.rows[-1]) + 1 if len(self.rows) else 0, np.int64)
-        found[self.rows] = self.ends - self.begins
-        return found
-
-    def fetch(self, rows: Rows) -> _core.Texts:
-        at = np.searchsorted(self.rows, rows)
-        found = _core.Texts()
-        found.add_spans(self.file.column("texts"), self.begins[at], self.ends[at])
-        return found
-
-
-def describe_stored(file: ColumnFile, pairs: Pairs, threads: int = 1) -> Counts:
-    """A row of counts for each pair; the file has the texts of all rows in pairs."""
-    texts = StoredTexts.of(file)
-    return describe(pairs, texts.sizes, texts.fetch, threads=threads)
 
 
 def template_columns(recurring: Recurring) -> dict[str, NDArray[Any]]:

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,15 +19,16 @@ from numpy.typing import NDArray
 from neardup.clusters.keepers import Keep
 from neardup.clusters.protect import BRIEF, Guard
 from neardup.clusters.selection import Cut, select
-from neardup.compare.changes import COLUMNS, Counts, is_brief
+from neardup.compare.changes import COLUMNS, Counts, describe, is_brief
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.findings.changes import StoredTexts, describe_stored, read_changes, read_template
+from neardup.findings.changes import read_changes, read_template
 from neardup.findings.columns import DOCUMENTS, PAIRS, TEXTS, FindingsColumns
 from neardup.findings.manifest import MANIFEST, read_manifest
 from neardup.findings.reread import fields_again
+from neardup.findings.stored_texts import StoredTexts
 from neardup.pipeline.template_shares import Recurring, template_features, template_shares
 from neardup.storage.output import check_outputs, is_stream
 from neardup.values.checks import checked
@@ -239,7 +239,7 @@ class Findings:
         if len(missing):
             at, pairs = places[missing], self.pairs
             some = Pairs(pairs.left[at], pairs.right[at], pairs.similarity[at])
-            found[missing] = describe_stored(self._columns.open(TEXTS), some)
+            found[missing] = describe(some, self.stored.sizes, self.stored.fetch)
         return found
 
     def changes_for(self, guards: tuple[Guard, ...]) -> Counts | None:
@@ -255,8 +255,7 @@ class Findings:
         recurring = self._template
         if not recurring or not len(places):
             return np.full(len(places), np.nan)
-        texts = StoredTexts.of(self._columns.open(TEXTS))
-        features = template_features(self.config.shown)
+        texts, features = self.stored, template_features(self.config.shown)
         return template_shares(
             self.pairs.left[places],
             self.pairs.right[places],
@@ -359,48 +358,27 @@ class Findings:
 
     def texts(self, rows: Rows) -> Iterator[str]:
         """The texts of some documents as they were compared; of equal ones, the text of the first."""
-        stored, ends = self._stored
-        file = self._columns.open(TEXTS)
-        wanted = self.first[rows]
-        at = np.searchsorted(stored, wanted)
-        for row, place, name in zip(rows.tolist(), at.tolist(), wanted.tolist(), strict=True):
-            if place == len(stored) or stored[place] != name:
+        for row, first in zip(rows.tolist(), self.first[rows].tolist(), strict=True):
+            at = self.stored.place(first)
+            if at is None:
                 raise DataError(
                     f"{self.path}: the text of row {row} was not stored, because it has no duplicate"
                 )
-            yield (
-                file.read("texts", int(ends[place]), int(ends[place + 1]))
-                .tobytes()
-                .decode("utf-8", "replace")
-            )
-
-    @property
-    def stored_rows(self) -> Rows:
-        """The first rows whose texts were stored, ascending."""
-        return self._stored[0]
-
-    def stored_texts(self, start: int, stop: int) -> list[str]:
-        """The texts of `stored_rows[start:stop]`, with one read."""
-        _, ends = self._stored
-        ends = ends[start : stop + 1]
-        data = self._columns.open(TEXTS).read("texts", int(ends[0]), int(ends[-1])).tobytes()
-        cuts = (ends - ends[0]).tolist()
-        return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(cuts)]
+            yield from self.stored.between(at, at + 1)
 
     def has_text(self, row: int) -> bool:
         """Whether the text of this document was stored."""
-        stored, _ = self._stored
-        at = int(np.searchsorted(stored, self.first[row]))
-        return at < len(stored) and stored[at] == self.first[row]
+        return self.stored.place(int(self.first[row])) is not None
 
     @cached_property
-    def _stored(self) -> tuple[Rows, Rows]:
-        rows = self._columns.column(TEXTS, "rows", "<i8")
-        ends = self._columns.column(TEXTS, "ends", "<i8")
+    def stored(self) -> StoredTexts:
+        """All texts that were stored."""
+        file = self._columns.open(TEXTS)
+        rows, ends = (self._columns.column(TEXTS, name, "<i8") for name in ("rows", "ends"))
         if len(rows) != len(ends) or (np.diff(rows) <= 0).any():
-            raise self._columns.open(TEXTS).damage("rows that ascend, each with its text", "others")
+            raise file.damage("rows that ascend, each with its text", "others")
         self._columns.check_range(TEXTS, "rows", rows, len(self))
-        return rows, self._columns.offsets(TEXTS, "ends", ends, self._columns.open(TEXTS).length("texts"))
+        return StoredTexts(file, rows, self._columns.offsets(TEXTS, "ends", ends, file.length("texts")))
 
     def check_inputs(self) -> None:
         """FormatError unless every scanned document has its input; one that has none would be left out of an output."""

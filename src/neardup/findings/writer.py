@@ -22,11 +22,12 @@ from neardup.config.config import Config
 from neardup.errors import NeardupError
 from neardup.features.texts import as_texts
 from neardup.findings.balance import balance_of
-from neardup.findings.changes import COLUMN, StoredTexts, template_columns
+from neardup.findings.changes import COLUMN, template_columns
 from neardup.findings.columns import DOCUMENTS, MAGICS, PAIRS, TEXTS
 from neardup.findings.folder import Findings, scan_id
 from neardup.findings.manifest import VERSION, write_manifest
 from neardup.findings.rejected import seal_rejects
+from neardup.findings.stored_texts import StoredTexts
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.pairs import FoundPairs
 from neardup.pipeline.template_shares import Recurring

@@ -39,12 +39,12 @@ def _in_ids(findings: Findings, wanted: str) -> Rows:
 
 
 def _in_texts(findings: Findings, wanted: str, end: float) -> tuple[Rows, bool]:
-    stored = findings.stored_rows
+    stored = findings.stored
     found: list[int] = []
-    for start in range(0, len(stored), _SEARCH_BATCH):
+    for start in range(0, len(stored.rows), _SEARCH_BATCH):
         if time.monotonic() > end:
             return np.array(found, np.int64), True
-        rows = stored[start : start + _SEARCH_BATCH].tolist()
-        texts = findings.stored_texts(start, start + len(rows))
+        rows = stored.rows[start : start + _SEARCH_BATCH].tolist()
+        texts = stored.between(start, start + len(rows))
         found += [row for row, text in zip(rows, texts, strict=True) if wanted in text.casefold()]
     return np.array(found, np.int64), False
