@@ -2,7 +2,10 @@
 // Checks of arguments. A hostile array must end in ValueError, never in a read outside of it.
 #include <algorithm>
 
+#include <cmath>
+
 #include "bind/module.hpp"
+#include "join/similarity.hpp"
 
 namespace neardup {
 
@@ -44,6 +47,37 @@ inline void check_offsets(std::span<const std::int64_t> offsets, std::size_t siz
                    offsets.back() == static_cast<std::int64_t>(size) &&
                    std::is_sorted(offsets.begin(), offsets.end()),
                "offsets must ascend from 0 to the number of values");
+}
+
+inline void check_weights(std::span<const float> weights, std::size_t size) {
+    check_that(weights.size() == size, "there must be one weight for each feature");
+    const auto finite = [](float weight) { return std::isfinite(weight); };
+    check_that(std::all_of(weights.begin(), weights.end(), finite), "weights must be finite");
+}
+
+// Rows of features, and pairs of rows.
+inline RaggedRows rows_of(const Hashes& hashes, const Longs& offsets) {
+    check_offsets(view(offsets), hashes.shape(0));
+    return {view(hashes), {}, view(offsets)};
+}
+inline RaggedRows rows_of(const Hashes& hashes, const Floats& weights, const Longs& offsets) {
+    check_offsets(view(offsets), hashes.shape(0));
+    check_weights(view(weights), hashes.shape(0));
+    return {view(hashes), view(weights), view(offsets)};
+}
+inline PairRows pairs_of(const Longs& left, const Longs& right, std::size_t left_rows,
+                         std::size_t right_rows) {
+    check_lengths(left, right);
+    check_rows(view(left), left_rows);
+    check_rows(view(right), right_rows);
+    return {view(left), view(right)};
+}
+// Pairs of two different rows of one set.
+inline PairRows pairs_of(const Longs& left, const Longs& right, std::size_t rows) {
+    const PairRows pairs = pairs_of(left, right, rows, rows);
+    for (std::size_t i = 0; i < pairs.left.size(); ++i)
+        check_that(pairs.left[i] != pairs.right[i], "a pair names one row twice");
+    return pairs;
 }
 
 }  // namespace neardup

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "bind/fingerprints.hpp"
 #include "fingerprints/digest.hpp"
 #include "join/similarity.hpp"
@@ -9,14 +7,8 @@ namespace neardup {
 
 namespace {
 
-void check_weights(std::span<const float> weights, std::size_t size) {
-    if (weights.size() != size) throw nb::value_error("there must be one weight for each feature");
-    for (const float weight : weights)
-        if (!std::isfinite(weight)) throw nb::value_error("weights must be finite");
-}
-
 void check_low_bits(unsigned bits) {
-    if (bits > 16 || !std::has_single_bit(bits)) throw nb::value_error("bits must be 1, 2, 4, 8 or 16");
+    check_that(bits <= 16 && std::has_single_bit(bits), "bits must be 1, 2, 4, 8 or 16");
 }
 
 void bind_simhash(nb::module_& module) {
@@ -32,10 +24,9 @@ void bind_simhash(nb::module_& module) {
            Margins margins, std::size_t ranks, unsigned threads) {
             check_simhash(bits, ranks);
             auto out = without_gil([&] {
-                check_offsets(view(offsets), hashes.shape(0));
-                check_weights(view(weights), hashes.shape(0));
-                return simhash(view(hashes), view(weights), view(offsets), {bits, tie, gaussian}, margins,
-                               ranks, threads);
+                const RaggedRows rows = rows_of(hashes, weights, offsets);
+                return simhash(rows.hashes, rows.weights, rows.offsets, {bits, tie, gaussian}, margins, ranks,
+                               threads);
             });
             return simhash_columns(out, bits, ranks);
         },
@@ -57,14 +48,11 @@ void bind_minhash(nb::module_& module) {
         [](Hashes hashes, Longs offsets, std::size_t values, std::uint64_t seed, bool independent,
            unsigned threads) {
             check_values(values);
-            return to_numpy(without_gil([&] {
-                                check_offsets(view(offsets), hashes.shape(0));
-                                return independent
-                                           ? minhash_independent(view(hashes), view(offsets), values, seed,
-                                                                 threads)
-                                           : minhash_one(view(hashes), view(offsets), values, seed, threads);
-                            }),
-                            values);
+            const auto kernel = independent ? &minhash_independent : &minhash_one;
+            return computed_rows(values, [&] {
+                const RaggedRows rows = rows_of(hashes, offsets);
+                return kernel(rows.hashes, rows.offsets, values, seed, threads);
+            });
         },
         "hashes"_array, "offsets"_array, "values"_a, "seed"_a, "independent"_a, "threads"_a,
         "Sketches of one permutation with densification, or of independent permutations.");
@@ -81,29 +69,21 @@ void bind_minhash(nb::module_& module) {
         [](Matrix<std::uint32_t> sketches, unsigned bits, unsigned threads) {
             check_values(sketches.shape(1));
             check_low_bits(bits);
-            return to_numpy(
-                without_gil([&] { return pack_low_bits(view(sketches), sketches.shape(1), bits, threads); }),
-                packed_bytes(sketches.shape(1), bits));
+            return computed_rows(packed_bytes(sketches.shape(1), bits), [&] {
+                return pack_low_bits(view(sketches), sketches.shape(1), bits, threads);
+            });
         },
         "sketches"_array, "bits"_a, "threads"_a, "The low bits of every value, packed row by row.");
     module.def(
         "one_bit_codes",
         [](Matrix<std::uint32_t> sketches, unsigned bits) {
             check_values(sketches.shape(1));
-            if (bits < 1 || bits > sketches.shape(1))
-                throw nb::value_error("a code cannot have more bits than the sketch has values");
-            return to_numpy(
-                without_gil([&] { return one_bit_codes(view(sketches), sketches.shape(1), bits); }),
-                words_of(bits));
+            check_that(bits >= 1 && bits <= sketches.shape(1),
+                       "a code cannot have more bits than the sketch has values");
+            return computed_rows(words_of(bits),
+                                 [&] { return one_bit_codes(view(sketches), sketches.shape(1), bits); });
         },
         "sketches"_array, "bits"_a, "Codes whose bit j is the low bit of value j.");
-}
-
-PairRows check_pairs(const Longs& left, const Longs& right, std::size_t left_rows, std::size_t right_rows) {
-    check_lengths(left, right);
-    check_rows(view(left), left_rows);
-    check_rows(view(right), right_rows);
-    return {view(left), view(right)};
 }
 
 void bind_overlaps(nb::module_& module) {
@@ -111,14 +91,12 @@ void bind_overlaps(nb::module_& module) {
         "shared_features",
         [](Hashes left_hashes, Longs left_offsets, Hashes right_hashes, Longs right_offsets, Longs left,
            Longs right, unsigned threads) {
-            return to_numpy(without_gil([&] {
-                check_offsets(view(left_offsets), left_hashes.shape(0));
-                check_offsets(view(right_offsets), right_hashes.shape(0));
-                const PairRows pairs =
-                    check_pairs(left, right, left_offsets.shape(0) - 1, right_offsets.shape(0) - 1);
-                return shared_features({view(left_hashes), {}, view(left_offsets)},
-                                       {view(right_hashes), {}, view(right_offsets)}, pairs, threads);
-            }));
+            return computed([&] {
+                const RaggedRows one = rows_of(left_hashes, left_offsets);
+                const RaggedRows two = rows_of(right_hashes, right_offsets);
+                const auto pairs = pairs_of(left, right, one.offsets.size() - 1, two.offsets.size() - 1);
+                return shared_features(one, two, pairs, threads);
+            });
         },
         "left_hashes"_array, "left_offsets"_array, "right_hashes"_array, "right_offsets"_array, "left"_array,
         "right"_array, "threads"_a, "How many hashes the rows of each pair share.");
@@ -126,18 +104,12 @@ void bind_overlaps(nb::module_& module) {
         "weighted_products",
         [](Hashes left_hashes, Floats left_weights, Longs left_offsets, Hashes right_hashes,
            Floats right_weights, Longs right_offsets, Longs left, Longs right, unsigned threads) {
-            auto out = without_gil([&] {
-                check_offsets(view(left_offsets), left_hashes.shape(0));
-                check_offsets(view(right_offsets), right_hashes.shape(0));
-                check_weights(view(left_weights), left_hashes.shape(0));
-                check_weights(view(right_weights), right_hashes.shape(0));
-                const PairRows pairs =
-                    check_pairs(left, right, left_offsets.shape(0) - 1, right_offsets.shape(0) - 1);
-                return weighted_products({view(left_hashes), view(left_weights), view(left_offsets)},
-                                         {view(right_hashes), view(right_weights), view(right_offsets)},
-                                         pairs, threads);
+            return computed([&] {
+                const RaggedRows one = rows_of(left_hashes, left_weights, left_offsets);
+                const RaggedRows two = rows_of(right_hashes, right_weights, right_offsets);
+                const auto pairs = pairs_of(left, right, one.offsets.size() - 1, two.offsets.size() - 1);
+                return weighted_products(one, two, pairs, threads);
             });
-            return to_columns(out.dot, out.left_square, out.right_square, out.distance_square);
         },
         "left_hashes"_array, "left_weights"_array, "left_offsets"_array, "right_hashes"_array,
         "right_weights"_array, "right_offsets"_array, "left"_array, "right"_array, "threads"_a,
@@ -151,10 +123,10 @@ auto of_pairs(Kernel kernel) {
                     unsigned threads) {
         const std::size_t width = left_rows.shape(1);
         check_that(width == right_rows.shape(1) && width > 0, "left and right must be of one width");
-        return to_numpy(without_gil([&] {
-            const PairRows pairs = check_pairs(left, right, left_rows.shape(0), right_rows.shape(0));
+        return computed([&] {
+            const PairRows pairs = pairs_of(left, right, left_rows.shape(0), right_rows.shape(0));
             return kernel(view(left_rows), view(right_rows), width, pairs, threads);
-        }));
+        });
     };
 }
 
@@ -170,13 +142,13 @@ void bind_agreement(nb::module_& module) {
            unsigned bits, Longs left, Longs right, unsigned threads) {
             check_values(values);
             check_low_bits(bits);
-            if (left_packed.shape(1) != packed_bytes(values, bits) ||
-                right_packed.shape(1) != left_packed.shape(1))
-                throw nb::value_error("packed rows must hold `values` values of `bits` bits");
-            return to_numpy(without_gil([&] {
-                const PairRows pairs = check_pairs(left, right, left_packed.shape(0), right_packed.shape(0));
+            const std::size_t width = packed_bytes(values, bits);
+            check_that(left_packed.shape(1) == width && right_packed.shape(1) == width,
+                       "packed rows must hold `values` values of `bits` bits");
+            return computed([&] {
+                const PairRows pairs = pairs_of(left, right, left_packed.shape(0), right_packed.shape(0));
                 return equal_packed(view(left_packed), view(right_packed), values, bits, pairs, threads);
-            }));
+            });
         },
         "left_packed"_array, "right_packed"_array, "values"_a, "bits"_a, "left"_array, "right"_array,
         "threads"_a, "In how many places the packed sketches of each pair agree.");
@@ -186,26 +158,23 @@ void bind_digests(nb::module_& module) {
     module.def(
         "sort_digests",
         [](Matrix<std::uint8_t> digests) {
-            if (digests.shape(1) == 0) throw nb::value_error("a digest has at least one byte");
-            return to_numpy(without_gil([&] { return sort_digests(view(digests), digests.shape(1)); }));
+            check_that(digests.shape(1) > 0, "a digest has at least one byte");
+            return computed([&] { return sort_digests(view(digests), digests.shape(1)); });
         },
         "digests"_array, "The order that sorts digests as bytes, equal ones by row.");
     module.def(
         "find_digests",
         [](Matrix<std::uint8_t> sorted, Matrix<std::uint8_t> wanted, unsigned threads) {
-            if (sorted.shape(1) == 0 || sorted.shape(1) != wanted.shape(1))
-                throw nb::value_error("digests must be of one width");
-            auto out = without_gil(
-                [&] { return find_digests(view(sorted), view(wanted), sorted.shape(1), threads); });
-            return to_columns(out.first, out.last);
+            const std::size_t width = sorted.shape(1);
+            check_that(width > 0 && width == wanted.shape(1), "digests must be of one width");
+            return computed([&] { return find_digests(view(sorted), view(wanted), width, threads); });
         },
         "sorted"_array, "wanted"_array, "threads"_a,
         "The places [first, last) of each wanted digest among the sorted ones.");
     module.def(
         "hash_array",
         [](Bytes bytes, std::uint64_t seed) {
-            nb::gil_scoped_release free;
-            return xxh3({reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)}, seed);
+            return without_gil([&] { return xxh3(bytes_of(bytes), seed); });
         },
         "bytes"_array, "seed"_a, "XXH3 of an array's bytes, without copying them.");
 }

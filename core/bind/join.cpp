@@ -19,31 +19,28 @@ Codes codes_of(const Words& words, int bits) {
 }
 
 void check_radius(int radius, int bits) {
-    if (radius < 0 || radius > bits) throw nb::value_error("radius must be from 0 to the width of a code");
+    check_that(radius >= 0 && radius <= bits, "radius must be from 0 to the width of a code");
 }
 
 void bind_hamming(nb::module_& module) {
     module.def(
         "distances",
         [](const Words& left, const Words& right) {
-            if (left.shape(0) != right.shape(0) || left.shape(1) != right.shape(1) || left.shape(1) < 1 ||
-                left.shape(1) > 2)
-                throw nb::value_error("both columns must have the same shape, of one or two words");
-            return to_numpy(without_gil([&] { return distances(view(left), view(right), left.shape(1)); }));
+            check_that(left.shape(0) == right.shape(0) && left.shape(1) == right.shape(1) &&
+                           left.shape(1) >= 1 && left.shape(1) <= 2,
+                       "both columns must have the same shape, of one or two words");
+            return computed([&] { return distances(view(left), view(right), left.shape(1)); });
         },
         "left"_array, "right"_array, "Differing bits of row i of left and row i of right.");
     module.def(
         "distances_at",
         [](const Words& left, const Words& right, const Longs& left_rows, const Longs& right_rows) {
-            if (left.shape(1) != right.shape(1) || left.shape(1) < 1 || left.shape(1) > 2)
-                throw nb::value_error("both columns must have one word, or both two");
-            check_lengths(left_rows, right_rows);
-            return to_numpy(without_gil([&] {
-                check_rows(view(left_rows), left.shape(0));
-                check_rows(view(right_rows), right.shape(0));
-                return distances_at(view(left), view(right), left.shape(1), view(left_rows),
-                                    view(right_rows));
-            }));
+            check_that(left.shape(1) == right.shape(1) && left.shape(1) >= 1 && left.shape(1) <= 2,
+                       "both columns must have one word, or both two");
+            return computed([&] {
+                const PairRows pairs = pairs_of(left_rows, right_rows, left.shape(0), right.shape(0));
+                return distances_at(view(left), view(right), left.shape(1), pairs.left, pairs.right);
+            });
         },
         "left"_array, "right"_array, "left_rows"_array, "right_rows"_array,
         "Differing bits of row left_rows[i] of left and row right_rows[i] of right.");
@@ -52,8 +49,7 @@ void bind_hamming(nb::module_& module) {
         [](const Words& stored, const Words& queries, int bits, int radius, bool first, int threads) {
             const Codes s = codes_of(stored, bits), q = codes_of(queries, bits);
             check_radius(radius, bits);
-            auto hits = without_gil([&] { return scan(s, q, bits, radius, first, check_threads(threads)); });
-            return to_columns(hits.query, hits.row, hits.distance);
+            return computed([&] { return scan(s, q, bits, radius, first, check_threads(threads)); });
         },
         "stored"_array, "queries"_array, "bits"_a, "radius"_a, "first"_a = false, "threads"_a = 1,
         "Columns (query, row, distance) of all stored codes within the radius of each query, by brute "
@@ -62,7 +58,7 @@ void bind_hamming(nb::module_& module) {
         "count_distances",
         [](const Words& left, const Words& right, int bits, int threads) {
             const Codes l = codes_of(left, bits), r = codes_of(right, bits);
-            return to_numpy(without_gil([&] { return count_distances(l, r, bits, check_threads(threads)); }));
+            return computed([&] { return count_distances(l, r, bits, check_threads(threads)); });
         },
         "left"_array, "right"_array, "bits"_a, "threads"_a = 1,
         "How many pairs of a left and a right row lie at each distance, 0 to bits.");
@@ -72,7 +68,7 @@ using Skip = std::optional<Column<bool>>;
 
 std::span<const std::uint8_t> skip_of(const Skip& skip, std::size_t rows) {
     if (!skip) return {};
-    if (skip->shape(0) != rows) throw nb::value_error("skip must have one entry for each row");
+    check_that(skip->shape(0) == rows, "skip must have one entry for each row");
     // Any nonzero byte skips; bool has the size of a byte here and in numpy.
     return {reinterpret_cast<const std::uint8_t*>(skip->data()), rows};
 }
@@ -84,8 +80,7 @@ void bind_groups(nb::module_& module) {
             const Codes all = codes_of(codes, bits);
             check_row_count(codes.shape(0));
             const auto left_out = skip_of(skip, codes.shape(0));
-            auto groups = without_gil([&] { return collapse(all, left_out, bits, check_threads(threads)); });
-            return to_columns(groups.repeats, groups.members, groups.offsets);
+            return computed([&] { return collapse(all, left_out, bits, check_threads(threads)); });
         },
         "codes"_array, "skip"_array.none(), "bits"_a, "threads"_a = 1,
         "Columns (repeats, members, offsets) of the rows with equal codes; see core/join/collapse.hpp.");
@@ -93,12 +88,10 @@ void bind_groups(nb::module_& module) {
         "labels_of_pairs",
         [](std::size_t rows, const Longs& left, const Longs& right) {
             check_row_count(rows);
-            check_lengths(left, right);
-            return to_numpy(without_gil([&] {
-                check_rows(view(left), rows);
-                check_rows(view(right), rows);
-                return labels_of_pairs(rows, view(left), view(right));
-            }));
+            return computed([&] {
+                const PairRows pairs = pairs_of(left, right, rows, rows);
+                return labels_of_pairs(rows, pairs.left, pairs.right);
+            });
         },
         "rows"_a, "left"_array, "right"_array, "For each row the smallest row that the pairs connect it to.");
 }
@@ -116,28 +109,25 @@ class PairStream {
         if (right_) sets.push_back({codes_of(*right_, bits), skip_of(right_skip_, right_->shape(0))});
         check_row_count(left_.shape(0) + (right_ ? right_->shape(0) : 0));
         check_radius(radius, bits);
-        if (masks.shape(0) == 0 || masks.shape(1) != 2)
-            throw nb::value_error("masks must be uint64[tables, 2]");
+        check_that(masks.shape(0) > 0 && masks.shape(1) == 2, "masks must be uint64[tables, 2]");
         std::vector<Mask> keys;
         for (std::size_t i = 0; i < masks.shape(0); ++i) keys.push_back({masks(i, 0), masks(i, 1)});
-        nb::gil_scoped_release free;
-        join_.emplace(sets, bits, radius, keys, check_threads(threads));
+        without_gil([&] { join_.emplace(sets, bits, radius, keys, check_threads(threads)); });
     }
 
     auto next(std::size_t most) {
-        auto pairs = without_gil([&] {
+        return computed([&] {
             const std::lock_guard lock(guard_);
             return join_->next(most);
         });
-        return to_columns(pairs.left, pairs.right, pairs.distance);
     }
 
-    nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> labels() {
-        if (right_) throw nb::value_error("labels need a join of one set");
-        return to_numpy(without_gil([&] {
+    auto labels() {
+        check_that(!right_, "labels need a join of one set");
+        return computed([&] {
             const std::lock_guard lock(guard_);
             return join_->labels();
-        }));
+        });
     }
 
   private:

@@ -2,13 +2,16 @@
 // What the binding files share. They are the border: check, release the GIL, call one kernel. No algorithm here.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -39,6 +42,16 @@ std::span<const T> view(const Matrix<T>& matrix) {
     return {matrix.data(), matrix.shape(0) * matrix.shape(1)};
 }
 
+// Nothing for an array that was not given.
+template <class T>
+std::span<const T> view(const std::optional<Column<T>>& column) {
+    return column ? view(*column) : std::span<const T>{};
+}
+
+inline std::string_view bytes_of(const Bytes& column) {
+    return {reinterpret_cast<const char*>(column.data()), column.shape(0)};
+}
+
 inline auto operator""_array(const char* name, std::size_t) { return nb::arg(name).noconvert(); }
 
 // Runs a kernel without the interpreter's lock.
@@ -50,6 +63,7 @@ auto without_gil(Kernel&& kernel) {
 
 // Hands a kernel's result to numpy without copying it.
 template <class T, class Allocator>
+    requires std::is_arithmetic_v<T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T, Allocator>&& values) {
     auto owned = std::make_unique<std::vector<T, Allocator>>(std::move(values));
     auto* held = owned.release();
@@ -64,19 +78,70 @@ nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::si
     return {held->data(), {columns == 0 ? 0 : held->size() / columns, columns}, owner};
 }
 
-// A tuple for Python: vectors become numpy arrays, other values are passed on.
-template <class T, class Allocator>
-    requires std::is_arithmetic_v<T>
-auto to_column(std::vector<T, Allocator>& values) {
-    return to_numpy(std::move(values));
+// How many fields a struct has: as many values of any type as can initialise it.
+struct AnyField {
+    template <class T>
+    operator T() const;
+};
+template <class Struct, class... Fields>
+consteval std::size_t field_count() {
+    if constexpr (requires { Struct{Fields{}..., AnyField{}}; })
+        return field_count<Struct, Fields..., AnyField>();
+    else
+        return sizeof...(Fields);
 }
+
+// What a kernel returns, for Python: vectors of numbers become numpy arrays, and structs become tuples of their fields.
+template <class... Values>
+auto to_columns(Values&&... values);
 template <class T>
-T to_column(T& value) {
-    return std::move(value);
+auto to_python(T& value) {
+    if constexpr (std::is_aggregate_v<T>) {
+        constexpr std::size_t fields = field_count<T>();
+        static_assert(2 <= fields && fields <= 6);
+        if constexpr (fields == 2) {
+            auto& [a, b] = value;
+            return to_columns(a, b);
+        } else if constexpr (fields == 3) {
+            auto& [a, b, c] = value;
+            return to_columns(a, b, c);
+        } else if constexpr (fields == 4) {
+            auto& [a, b, c, d] = value;
+            return to_columns(a, b, c, d);
+        } else if constexpr (fields == 5) {
+            auto& [a, b, c, d, e] = value;
+            return to_columns(a, b, c, d, e);
+        } else {
+            auto& [a, b, c, d, e, f] = value;
+            return to_columns(a, b, c, d, e, f);
+        }
+    } else if constexpr (requires { to_numpy(std::move(value)); }) {
+        return to_numpy(std::move(value));
+    } else {
+        return T(std::move(value));
+    }
 }
 template <class... Values>
 auto to_columns(Values&&... values) {
-    return std::make_tuple(to_column(values)...);
+    return std::make_tuple(to_python(values)...);
+}
+
+// Runs a kernel without the interpreter's lock, and gives what it returns to Python.
+template <class Kernel>
+auto computed(Kernel&& kernel) {
+    auto found = without_gil(kernel);
+    return to_python(found);
+}
+// The same for a vector of rows of so many values.
+template <class Kernel>
+auto computed_rows(std::size_t columns, Kernel&& kernel) {
+    return to_numpy(without_gil(kernel), columns);
+}
+
+// Constructs an object for `__init__`.
+template <class T, class... Arguments>
+void construct(T* self, Arguments&&... arguments) {
+    without_gil([&] { new (self) T(std::forward<Arguments>(arguments)...); });
 }
 
 void bind_text(nb::module_& module);

@@ -15,8 +15,8 @@ Piece piece_of(const Hashes& tokens, const Longs& offsets, std::int64_t place, s
 }
 
 WindowHash hash_of(std::size_t width, std::uint64_t seed, bool apart, int bits) {
-    if (width < 2) throw nb::value_error("a window has at least 2 tokens");
-    if (bits < 1 || bits > 64) throw nb::value_error("bits must be 1 to 64");
+    check_that(width >= 2, "a window has at least 2 tokens");
+    check_that(bits >= 1 && bits <= 64, "bits must be 1 to 64");
     return {width, seed, apart, bits};
 }
 
@@ -26,24 +26,17 @@ void check_windows(const Longs& places, const Longs& firsts, const Longs& counts
     check_lengths(places, firsts, counts);
     for (std::size_t i = 0; i < places.shape(0); ++i) {
         const std::int64_t place = places.data()[i], first = firsts.data()[i];
-        if (first < 0 || first > place || static_cast<std::size_t>(place) > tokens ||
-            tokens - static_cast<std::size_t>(place) < width || (i > 0 && place <= places.data()[i - 1]))
-            throw nb::value_error("places must ascend, each with its first window at or before it");
+        check_that(first >= 0 && first <= place && static_cast<std::size_t>(place) <= tokens &&
+                       tokens - static_cast<std::size_t>(place) >= width &&
+                       (i == 0 || place > places.data()[i - 1]),
+                   "places must ascend, each with its first window at or before it");
     }
 }
 
 void check_array(const Longs& letters, const Column<std::uint32_t>& suffixes) {
-    if (suffixes.shape(0) != letters.shape(0))
-        throw nb::value_error("a suffix array has one entry for each letter");
-    for (std::size_t i = 0; i < suffixes.shape(0); ++i)
-        if (suffixes.data()[i] >= letters.shape(0)) throw nb::value_error("a suffix is out of range");
-}
-
-// What a kernel that runs without the interpreter's lock finds, as columns.
-template <class Kernel>
-auto columns_of(Kernel kernel) {
-    auto found = without_gil([&] { return kernel(); });
-    return to_columns(found.places, found.firsts, found.counts);
+    check_that(suffixes.shape(0) == letters.shape(0), "a suffix array has one entry for each letter");
+    for (const std::uint32_t suffix : view(suffixes))
+        check_that(suffix < letters.shape(0), "a suffix is out of range");
 }
 
 }  // namespace
@@ -66,17 +59,16 @@ void bind_repeats(nb::module_& module) {
     module.def(
         "group_parts",
         [](Words digests, Longs numbers, std::size_t least, unsigned threads) {
-            if (digests.shape(0) != numbers.shape(0) || digests.shape(1) != 2)
-                throw nb::value_error("digests must be [numbers, 2]");
-            return columns_of([&] { return group_parts(view(digests), view(numbers), least, threads); });
+            check_that(digests.shape(0) == numbers.shape(0) && digests.shape(1) == 2,
+                       "digests must be [numbers, 2]");
+            return computed([&] { return group_parts(view(digests), view(numbers), least, threads); });
         },
         "digests"_array, "numbers"_array, "least"_a, "threads"_a,
         "Parts whose digest occurs at least `least` times, each with the first such part and their count.");
     module.def(
         "token_stream",
         [](const Texts& texts, const Normalizer& how, std::uint64_t seed, bool places, unsigned threads) {
-            auto found = without_gil([&] { return token_stream(texts.views(), how, seed, places, threads); });
-            return to_columns(found.hashes, found.offsets, found.begins, found.ends);
+            return computed([&] { return token_stream(texts.views(), how, seed, places, threads); });
         },
         "texts"_a, "normalizer"_a, "seed"_a, "places"_a, "threads"_a,
         "The tokens of texts in order: hashes, offsets by text, and if asked where each begins and ends.");
@@ -85,8 +77,8 @@ void bind_repeats(nb::module_& module) {
         .def(
             "__init__",
             [](WindowFilter* self, int slot_bits) {
-                if (slot_bits < 6 || slot_bits > 40) throw nb::value_error("slot_bits must be 6 to 40");
-                new (self) WindowFilter(slot_bits);
+                check_that(slot_bits >= 6 && slot_bits <= 40, "slot_bits must be 6 to 40");
+                construct(self, slot_bits);
             },
             "slot_bits"_a)
         .def(
@@ -95,8 +87,7 @@ void bind_repeats(nb::module_& module) {
                bool apart, std::int64_t documents, int bits, unsigned threads) {
                 const Piece piece = piece_of(tokens, offsets, 0, documents);
                 const WindowHash how = hash_of(width, seed, apart, bits);
-                nb::gil_scoped_release nogil;
-                self.mark(piece, how, threads);
+                without_gil([&] { self.mark(piece, how, threads); });
             },
             "tokens"_array, "offsets"_array, "width"_a, "seed"_a, "apart"_a, "documents"_a, "bits"_a,
             "threads"_a, "Remember the windows of some documents.")
@@ -106,8 +97,7 @@ void bind_repeats(nb::module_& module) {
                bool apart, std::int64_t documents, int bits, std::int64_t place, unsigned threads) {
                 const Piece piece = piece_of(tokens, offsets, place, documents);
                 const WindowHash how = hash_of(width, seed, apart, bits);
-                auto found = without_gil([&] { return self.collect(piece, how, threads); });
-                return to_columns(found.hashes, found.places);
+                return computed([&] { return self.collect(piece, how, threads); });
             },
             "tokens"_array, "offsets"_array, "width"_a, "seed"_a, "apart"_a, "documents"_a, "bits"_a,
             "place"_a, "threads"_a, "Hashes and places of the windows that may be repeated.");
@@ -115,7 +105,7 @@ void bind_repeats(nb::module_& module) {
         "group_windows",
         [](Hashes hashes, Longs places, std::size_t least, unsigned threads) {
             check_lengths(hashes, places);
-            return columns_of([&] { return group_windows(view(hashes), view(places), least, threads); });
+            return computed([&] { return group_windows(view(hashes), view(places), least, threads); });
         },
         "hashes"_array, "places"_array, "least"_a, "threads"_a,
         "Places whose hash occurs at least `least` times, each with the first such place and their count.");
@@ -124,9 +114,8 @@ void bind_repeats(nb::module_& module) {
         "in_order",
         [](Longs places, Longs firsts, Longs counts, unsigned threads) {
             check_lengths(places, firsts, counts);
-            for (std::size_t i = 0; i < places.shape(0); ++i)
-                if (places.data()[i] < 0) throw nb::value_error("a place is negative");
-            return columns_of([&] { return in_order(view(places), view(firsts), view(counts), threads); });
+            for (const std::int64_t place : view(places)) check_that(place >= 0, "a place is negative");
+            return computed([&] { return in_order(view(places), view(firsts), view(counts), threads); });
         },
         "places"_array, "firsts"_array, "counts"_array, "threads"_a, "The same rows, places ascending.");
 
@@ -134,18 +123,18 @@ void bind_repeats(nb::module_& module) {
         .def(
             "__init__",
             [](Chains* self, std::size_t tokens, std::size_t width) {
-                if (width < 2 || tokens > std::size_t{1} << 44)
-                    throw nb::value_error("a window has at least 2 tokens, a corpus at most 2^44");
-                new (self) Chains(tokens, width);
+                check_that(width >= 2 && tokens <= std::size_t{1} << 44,
+                           "a window has at least 2 tokens, a corpus at most 2^44");
+                construct(self, tokens, width);
             },
             "tokens"_a, "width"_a)
         .def(
             "check",
             [](Chains& self, Longs places, Longs firsts, Longs counts, Hashes tokens) {
-                if (tokens.shape(0) != self.tokens()) throw nb::value_error("these are not all the tokens");
+                check_that(tokens.shape(0) == self.tokens(), "these are not all the tokens");
                 check_windows(places, firsts, counts, self.tokens(), self.width());
-                nb::gil_scoped_release nogil;
-                return self.check(view(places), view(firsts), view(counts), view(tokens));
+                return without_gil(
+                    [&] { return self.check(view(places), view(firsts), view(counts), view(tokens)); });
             },
             "places"_array, "firsts"_array, "counts"_array, "tokens"_array,
             "First pass, places ascending: how many windows do not equal their first one.")
@@ -153,8 +142,7 @@ void bind_repeats(nb::module_& module) {
             "join",
             [](Chains& self, Longs places, Longs firsts, Longs counts, std::int64_t most) {
                 check_windows(places, firsts, counts, self.tokens(), self.width());
-                nb::gil_scoped_release nogil;
-                self.join(view(places), view(firsts), view(counts), most);
+                without_gil([&] { self.join(view(places), view(firsts), view(counts), most); });
             },
             "places"_array, "firsts"_array, "counts"_array, "most"_a, "Second pass over the same.")
         .def(
@@ -169,14 +157,9 @@ void bind_repeats(nb::module_& module) {
     module.def(
         "suffix_array",
         [](Longs letters) {
-            if (letters.shape(0) > 0xFFFFFFFEu)
-                throw nb::value_error("a suffix array has at most 2^32 - 2 letters");
-            std::vector<std::uint32_t> suffixes, shared;
-            {
-                nb::gil_scoped_release nogil;
-                suffixes = suffix_array(view(letters));
-                shared = shared_prefixes(view(letters), suffixes);
-            }
+            check_that(letters.shape(0) <= 0xFFFFFFFEu, "a suffix array has at most 2^32 - 2 letters");
+            auto suffixes = without_gil([&] { return suffix_array(view(letters)); });
+            auto shared = without_gil([&] { return shared_prefixes(view(letters), suffixes); });
             return to_columns(suffixes, shared);
         },
         "letters"_array, "All suffixes in order, and how many letters each shares with the one before.");
@@ -184,11 +167,8 @@ void bind_repeats(nb::module_& module) {
         "maximal_repeats",
         [](Longs letters, Column<std::uint32_t> suffixes, Column<std::uint32_t> shared) {
             check_array(letters, suffixes);
-            if (shared.shape(0) != letters.shape(0))
-                throw nb::value_error("shared has one entry for each letter");
-            auto found =
-                without_gil([&] { return maximal_repeats(view(letters), view(suffixes), view(shared)); });
-            return to_columns(found.lows, found.highs, found.lengths);
+            check_that(shared.shape(0) == letters.shape(0), "shared has one entry for each letter");
+            return computed([&] { return maximal_repeats(view(letters), view(suffixes), view(shared)); });
         },
         "letters"_array, "suffixes"_array, "shared"_array,
         "The maximal repeats: the stretch of the suffix array that holds each, and its length in letters.");

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bind/module.hpp"
+#include "bind/checks.hpp"
 #include "search/buckets.hpp"
 
 namespace neardup {
@@ -10,34 +10,55 @@ namespace {
 std::string_view text(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
 char check_kind(const nb::bytes& kind) {
-    if (kind.size() != 1) throw nb::value_error("a kind is one character");
+    check_that(kind.size() == 1, "a kind is one character");
     return kind.c_str()[0];
 }
 
 void check_keys(const Words& keys, const Longs& firsts, std::size_t words) {
-    if (words < 1 || words > 2) throw nb::value_error("a key in an entry has one or two words");
+    check_that(words >= 1 && words <= 2, "a key in an entry has one or two words");
     for (const auto first : view(firsts))
-        if (first < 0 || static_cast<std::size_t>(first) + words > keys.shape(1))
-            throw nb::value_error("a table has words that the keys do not have");
+        check_that(first >= 0 && static_cast<std::size_t>(first) + words <= keys.shape(1),
+                   "a table has words that the keys do not have");
 }
 
 // A search of entries in buckets: its arguments fit together.
 void check_search(const Words& keys, const Longs& firsts, std::size_t words,
                   const Matrix<std::int64_t>& place, const Words& entries, const Longs& starts) {
     check_keys(keys, firsts, words);
-    if (place.shape(0) != keys.shape(0) || place.shape(1) != firsts.shape(0))
-        throw nb::value_error("keys and probes differ in length");
-    if (entries.shape(1) != words + 1) throw nb::value_error("an entry is a key and a row");
-    const auto bounds = view(starts);
-    if (bounds.empty() || bounds.front() != 0 || !std::is_sorted(bounds.begin(), bounds.end()) ||
-        static_cast<std::size_t>(bounds.back()) != entries.shape(0))
-        throw nb::value_error("starts must go from 0 to the number of entries");
-    const auto buckets = static_cast<std::int64_t>(bounds.size()) - 1;
+    check_that(place.shape(0) == keys.shape(0) && place.shape(1) == firsts.shape(0),
+               "keys and probes differ in length");
+    check_that(entries.shape(1) == words + 1, "an entry is a key and a row");
+    check_offsets(view(starts), entries.shape(0));
+    const auto buckets = static_cast<std::int64_t>(starts.shape(0)) - 1;
     for (const auto bucket : view(place))
-        if (bucket < 0 || bucket >= buckets) throw nb::value_error("a probe is of no bucket");
+        check_that(bucket >= 0 && bucket < buckets, "a probe is of no bucket");
 }
 
 nb::bytes to_bytes(const std::string& packed) { return nb::bytes(packed.data(), packed.size()); }
+
+// The commands that a kernel writes without the interpreter's lock, and how many they are.
+template <class Kernel>
+auto commands_of(Kernel&& kernel) {
+    const Commands made = without_gil(kernel);
+    return std::make_tuple(to_bytes(made.packed), made.count);
+}
+
+// A kernel that compares keys with the entries of the buckets that their probes have read.
+template <class Kernel>
+void bind_near(nb::module_& module, const char* name, Kernel kernel, const char* doc) {
+    module.def(
+        name,
+        [kernel](const Words& keys, const Longs& firsts, std::size_t words, const Matrix<std::int64_t>& place,
+                 const Words& entries, const Longs& starts, int radius) {
+            check_search(keys, firsts, words, place, entries, starts);
+            return computed([&] {
+                return kernel({view(keys), keys.shape(1), words, view(firsts)}, view(place), view(entries),
+                              view(starts), radius);
+            });
+        },
+        "keys"_array, "firsts"_array, "words"_a, "place"_array, "entries"_array, "starts"_array, "radius"_a,
+        doc);
+}
 
 }  // namespace
 
@@ -48,15 +69,14 @@ void bind_shared(nb::module_& module) {
            const Longs& firsts, std::size_t words, const Longs& rows) {
             const char of_kind = check_kind(kind);
             check_keys(keys, firsts, words);
-            if (homes.shape(0) != keys.shape(0) || rows.shape(0) != keys.shape(0) ||
-                homes.shape(1) != firsts.shape(0))
-                throw nb::value_error("homes, keys and rows differ in length, or homes and tables");
+            check_that(homes.shape(0) == keys.shape(0) && rows.shape(0) == keys.shape(0) &&
+                           homes.shape(1) == firsts.shape(0),
+                       "homes, keys and rows differ in length, or homes and tables");
             const std::string_view named = text(name);
-            auto out = without_gil([&] {
+            return commands_of([&] {
                 return bucket_appends(named, of_kind, view(homes),
                                       {view(keys), keys.shape(1), words, view(firsts)}, view(rows));
             });
-            return std::make_tuple(to_bytes(out.packed), out.count);
         },
         "name"_a, "kind"_a, "homes"_array, "keys"_array, "firsts"_array, "words"_a, "rows"_array,
         "APPEND commands that put rows into their buckets, and how many they are.");
@@ -65,12 +85,11 @@ void bind_shared(nb::module_& module) {
         [](const nb::bytes& name, const nb::bytes& kind, const Words& homes, const Longs& rows,
            const nb::bytes& script, const nb::bytes& last) {
             const char of_kind = check_kind(kind);
-            if (homes.shape(0) != rows.shape(0)) throw nb::value_error("homes and rows differ in length");
+            check_that(homes.shape(0) == rows.shape(0), "homes and rows differ in length");
             const std::string_view named = text(name), said = text(script), end = text(last);
-            auto out = without_gil([&] {
+            return commands_of([&] {
                 return bucket_drops(named, of_kind, view(homes), homes.shape(1), view(rows), said, end);
             });
-            return std::make_tuple(to_bytes(out.packed), out.count);
         },
         "name"_a, "kind"_a, "homes"_array, "rows"_array, "script"_a, "last"_a,
         "EVAL commands that take rows out of their buckets, and how many they are.");
@@ -78,20 +97,18 @@ void bind_shared(nb::module_& module) {
         "id_claims",
         [](const nb::bytes& name, const nb::bytes& digests, std::uint64_t buckets, const Longs& rows) {
             const std::size_t width = rows.shape(0) == 0 ? 0 : digests.size() / rows.shape(0);
-            if (rows.shape(0) != 0 && (width < 6 || width * rows.shape(0) != digests.size()))
-                throw nb::value_error("a digest for each row, of six bytes or more, all of one length");
-            if (buckets == 0) throw nb::value_error("there must be buckets");
+            check_that(rows.shape(0) == 0 || (width >= 6 && width * rows.shape(0) == digests.size()),
+                       "a digest for each row, of six bytes or more, all of one length");
+            check_that(buckets > 0, "there must be buckets");
             const std::string_view named = text(name), digested = text(digests);
-            auto out = without_gil([&] { return id_claims(named, digested, width, buckets, view(rows)); });
-            return std::make_tuple(to_bytes(out.packed), out.count);
+            return commands_of([&] { return id_claims(named, digested, width, buckets, view(rows)); });
         },
         "name"_a, "digests"_a, "buckets"_a, "rows"_array,
         "HSETNX commands that give ids, by their digests, to rows, and how many they are.");
     module.def(
         "bucket_entries",
         [](const nb::typed<nb::list, nb::object>& values, std::size_t width) {
-            if (width < 2 || width > 3)
-                throw nb::value_error("an entry is a key of one or two words, and a row");
+            check_that(width >= 2 && width <= 3, "an entry is a key of one or two words, and a row");
             std::vector<std::int64_t> starts{0};
             std::size_t bytes = 0;
             for (const nb::handle value : values) {
@@ -121,11 +138,8 @@ void bind_shared(nb::module_& module) {
         "bucket_reads",
         [](const nb::bytes& name, const nb::bytes& kind, const Words& probes, const Longs& tables) {
             const char of_kind = check_kind(kind);
-            if (probes.shape(1) != tables.shape(0))
-                throw nb::value_error("probes and tables differ in length");
-            if (std::any_of(tables.data(), tables.data() + tables.shape(0),
-                            [](std::int64_t t) { return t < 0; }))
-                throw nb::value_error("tables are numbered from 0");
+            check_that(probes.shape(1) == tables.shape(0), "probes and tables differ in length");
+            for (const auto table : view(tables)) check_that(table >= 0, "tables are numbered from 0");
             const std::string_view named = text(name);
             auto out = without_gil([&] { return bucket_reads(named, of_kind, view(probes), view(tables)); });
             return to_columns(to_bytes(out.commands.packed), out.commands.count, out.buckets,
@@ -134,32 +148,10 @@ void bind_shared(nb::module_& module) {
         "name"_a, "kind"_a, "probes"_array, "tables"_array,
         "MGET commands for the buckets that are probed, how many they are and how many buckets they ask for, "
         "and which of these each probe needs.");
-    module.def(
-        "bucket_matches",
-        [](const Words& keys, const Longs& firsts, std::size_t words, const Matrix<std::int64_t>& place,
-           const Words& entries, const Longs& starts, int radius) {
-            check_search(keys, firsts, words, place, entries, starts);
-            auto out = without_gil([&] {
-                return bucket_matches({view(keys), keys.shape(1), words, view(firsts)}, view(place),
-                                      view(entries), view(starts), radius);
-            });
-            return to_columns(out.query, out.probe, out.entry, out.distance);
-        },
-        "keys"_array, "firsts"_array, "words"_a, "place"_array, "entries"_array, "starts"_array, "radius"_a,
-        "Query, probe, entry and distance of the entries within the radius, by query and probe.");
-    module.def(
-        "bucket_touched",
-        [](const Words& keys, const Longs& firsts, std::size_t words, const Matrix<std::int64_t>& place,
-           const Words& entries, const Longs& starts, int radius) {
-            check_search(keys, firsts, words, place, entries, starts);
-            auto out = without_gil([&] {
-                return bucket_touched({view(keys), keys.shape(1), words, view(firsts)}, view(place),
-                                      view(entries), view(starts), radius);
-            });
-            return to_numpy(std::move(out));
-        },
-        "keys"_array, "firsts"_array, "words"_a, "place"_array, "entries"_array, "starts"_array, "radius"_a,
-        "For each entry 1 if it is within the radius of any query, else 0.");
+    bind_near(module, "bucket_matches", &bucket_matches,
+              "Query, probe, entry and distance of the entries within the radius, by query and probe.");
+    bind_near(module, "bucket_touched", &bucket_touched,
+              "For each entry 1 if it is within the radius of any query, else 0.");
 }
 
 }  // namespace neardup

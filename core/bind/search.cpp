@@ -11,15 +11,15 @@ namespace {
 
 std::span<const float> costs_of(const Floats& costs) {
     const auto out = view(costs);
-    if (out.size() > 256) throw nb::value_error("at most 256 costs");
+    check_that(out.size() <= 256, "at most 256 costs");
     for (std::size_t i = 0; i < out.size(); ++i)
-        if (!(out[i] >= 0) || (i > 0 && out[i] < out[i - 1]))
-            throw nb::value_error("costs must be numbers from 0 up, in ascending order");
+        check_that(out[i] >= (i > 0 ? out[i - 1] : 0.0f),
+                   "costs must be numbers from 0 up, in ascending order");
     return out;
 }
 
 unsigned flips_of(unsigned radius) {
-    if (radius > most_flips) throw nb::value_error("at most 16 bits are flipped at once");
+    check_that(radius <= most_flips, "at most 16 bits are flipped at once");
     return radius;
 }
 
@@ -45,11 +45,11 @@ void bind_vosh(nb::module_& module) {
         "vosh_children",
         [](const std::vector<unsigned>& ranks, unsigned width) {
             RankSet set;
-            if (ranks.empty() || ranks.size() > most_flips || width > 256)
-                throw nb::value_error("1 to 16 ranks below 256");
+            check_that(!ranks.empty() && ranks.size() <= most_flips && width <= 256,
+                       "1 to 16 ranks below 256");
             for (std::size_t i = 0; i < ranks.size(); ++i) {
-                if (ranks[i] >= width || (i > 0 && ranks[i] <= ranks[i - 1]))
-                    throw nb::value_error("ranks ascend and are below the width");
+                check_that(ranks[i] < width && (i == 0 || ranks[i] > ranks[i - 1]),
+                           "ranks ascend and are below the width");
                 set.ranks[i] = static_cast<std::uint8_t>(ranks[i]);
             }
             set.size = static_cast<std::uint8_t>(ranks.size());
@@ -67,24 +67,20 @@ void bind_vosh(nb::module_& module) {
 }
 
 void bind_psm(nb::module_& module) {
-    // Flip sets are kept for a whole batch of queries: this bounds them to 128 MB a thread.
-    constexpr std::size_t most_sets = 16384;
-    const auto checked = [](const Psm& self, const Words& queries, const Matrix<float>& costs) {
-        if (costs.shape(0) != queries.shape(0) || costs.shape(1) != self.tables().design().bits)
-            throw nb::value_error("costs must be float32[queries, bits]");
+    const auto own_costs = [](const Psm& self, const Words& queries, const Matrix<float>& costs) {
+        check_that(costs.shape(0) == queries.shape(0) && costs.shape(1) == self.tables().design().bits,
+                   "costs must be float32[queries, bits]");
         return Volatility{view(costs), {}, 0};
     };
     const auto steps_of = [](const Psm& self, const Floats& expected, std::size_t sets) {
-        if (expected.shape(0) != self.header_bits())
-            throw nb::value_error("one expected cost per header bit");
-        if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
+        check_that(expected.shape(0) == self.header_bits(), "one expected cost per header bit");
+        check_that(sets <= kMostSets, "at most 16384 flip sets");
         return flip_template(costs_of(expected), self.tables().design().radius, sets);
     };
     const auto run = [](const Psm& self, const Words& queries, const Volatility& volatility,
                         const auto& order, const Request& request) {
         const auto column = codes_of(queries, self.tables().design().bits);
-        auto hits = without_gil([&] { return self.search(column, volatility, order, request); });
-        return columns(std::move(hits));
+        return hits_of([&] { return self.search(column, volatility, order, request); });
     };
     nb::class_<Psm>(module, "PsmTable",
                     "Codes in one table, searched by their likeliest flips; never changes once built.")
@@ -93,12 +89,9 @@ void bind_psm(nb::module_& module) {
             [](Psm* self, const Words& codes, unsigned bits, unsigned radius, unsigned header_bits,
                unsigned threads, const RowNumbers& rows) {
                 check_bits(bits);
-                if (header_bits > std::min(bits, 32u)) throw nb::value_error("a header has at most 32 bits");
-                const auto column = codes_of(codes, bits);
-                const auto numbers = rows_of(rows, codes.shape(0));
-                const unsigned most = flips_of(radius);
-                const nb::gil_scoped_release release;
-                new (self) Psm(bits, most, column, numbers, header_bits, threads);
+                check_that(header_bits <= std::min(bits, 32u), "a header has at most 32 bits");
+                construct(self, bits, flips_of(radius), codes_of(codes, bits), rows_of(rows, codes.shape(0)),
+                          header_bits, threads);
             },
             "codes"_array, "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1,
             "rows"_array = nb::none())
@@ -113,8 +106,8 @@ void bind_psm(nb::module_& module) {
             "search_heap",
             [=](const Psm& self, const Words& queries, const Matrix<float>& costs, std::size_t sets,
                 Mode mode, unsigned threads, double limit) {
-                if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
-                return run(self, queries, checked(self, queries, costs), OwnFlips{sets, limit},
+                check_that(sets <= kMostSets, "at most 16384 flip sets");
+                return run(self, queries, own_costs(self, queries, costs), OwnFlips{sets, limit},
                            {mode, true, threads});
             },
             "queries"_array, "costs"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
@@ -125,7 +118,7 @@ void bind_psm(nb::module_& module) {
             [=](const Psm& self, const Words& queries, const Matrix<float>& costs, const Floats& expected,
                 std::size_t sets, Mode mode, unsigned threads) {
                 const auto steps = steps_of(self, expected, sets);
-                return run(self, queries, checked(self, queries, costs), std::span<const Step>(steps),
+                return run(self, queries, own_costs(self, queries, costs), std::span<const Step>(steps),
                            {mode, true, threads});
             },
             "queries"_array, "costs"_array, "expected"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
@@ -134,8 +127,8 @@ void bind_psm(nb::module_& module) {
             "search_ranks",
             [=](const Psm& self, const Words& queries, const Matrix<std::uint8_t>& ranks,
                 const Floats& expected, std::size_t sets, Mode mode, unsigned threads) {
-                if (ranks.shape(0) != queries.shape(0) || ranks.shape(1) == 0 || ranks.shape(1) > 256)
-                    throw nb::value_error("ranks must be uint8[queries, r] with r from 1 to 256");
+                check_that(ranks.shape(0) == queries.shape(0) && ranks.shape(1) >= 1 && ranks.shape(1) <= 256,
+                           "ranks must be uint8[queries, r] with r from 1 to 256");
                 const auto steps = steps_of(self, expected, sets);
                 return run(self, queries, {{}, view(ranks), ranks.shape(1)}, std::span<const Step>(steps),
                            {mode, true, threads});
@@ -150,8 +143,7 @@ void bind_live(nb::module_& module) {
                         unsigned threads) {
             const auto column = codes_of(codes, self.design().bits);
             check_that(!empty || empty->shape(0) == codes.shape(0), "one flag per code");
-            const nb::gil_scoped_release release;
-            return (self.*method)(column, empty ? view(*empty) : std::span<const bool>(), threads);
+            return without_gil([&] { return (self.*method)(column, view(empty), threads); });
         };
     };
     nb::class_<LiveTables>(module, "LiveTables",
@@ -159,7 +151,7 @@ void bind_live(nb::module_& module) {
         .def(
             "__init__",
             [](LiveTables* self, unsigned bits, unsigned radius, const Words& masks, const Bytes& flips,
-               bool deferred) { new (self) LiveTables(design_of(bits, radius, masks, flips, 0), deferred); },
+               bool deferred) { construct(self, design_of(bits, radius, masks, flips, 0), deferred); },
             "bits"_a, "radius"_a, "masks"_array, "flips"_array, "deferred"_a = false,
             "deferred: full tails are still searched, and wait for a call of `merge`.")
         .def("due", &LiveTables::due, nb::call_guard<nb::gil_scoped_release>(),
@@ -173,16 +165,14 @@ void bind_live(nb::module_& module) {
         .def(
             "hide",
             [](LiveTables& self, const Longs& rows, bool hidden) {
-                const nb::gil_scoped_release release;
-                self.hide(view(rows), hidden);
+                without_gil([&] { self.hide(view(rows), hidden); });
             },
             "rows"_array, "hidden"_a = true,
             "Rows that a search finds only if it asks for hidden ones too; or, with False, always again.")
         .def(
             "remove",
             [](LiveTables& self, const Longs& rows) {
-                const nb::gil_scoped_release release;
-                return self.remove(view(rows));
+                return without_gil([&] { return self.remove(view(rows)); });
             },
             "rows"_array, "Removes rows; returns how many of them were there.")
         .def("compact", &LiveTables::compact, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
@@ -192,11 +182,10 @@ void bind_live(nb::module_& module) {
             [](const LiveTables& self, const Words& queries, Mode mode, unsigned threads, bool hidden,
                std::optional<std::size_t> most) {
                 const auto column = codes_of(queries, self.design().bits);
-                if (most && *most == 0) throw nb::value_error("at least one row of a group is listed");
-                auto hits = without_gil([&] {
+                check_that(!most || *most > 0, "at least one row of a group is listed");
+                return hits_of([&] {
                     return self.search(column, {mode, true, threads, hidden, most.value_or(SIZE_MAX)});
                 });
-                return columns(std::move(hits));
             },
             "queries"_array, "mode"_a = Mode::all, "threads"_a = 1, "hidden"_a = true, "most"_a = nb::none(),
             "As HammingTables.search, over all segments and the tail; with `most`, of rows with one code at "
@@ -226,11 +215,8 @@ void bind_search(nb::module_& module) {
                 "__init__",
                 [](Tables* self, const Words& codes, unsigned bits, unsigned radius, const Words& masks,
                    const Bytes& flips, unsigned header_bits, unsigned threads, const RowNumbers& rows) {
-                    const Design design = design_of(bits, radius, masks, flips, header_bits);
-                    const auto column = codes_of(codes, bits);
-                    const auto numbers = rows_of(rows, codes.shape(0));
-                    const nb::gil_scoped_release release;
-                    new (self) Tables(design, column, numbers, threads);
+                    construct(self, design_of(bits, radius, masks, flips, header_bits), codes_of(codes, bits),
+                              rows_of(rows, codes.shape(0)), threads);
                 },
                 "codes"_array, "bits"_a, "radius"_a, "masks"_array, "flips"_array, "header_bits"_a = 0,
                 "threads"_a = 1, "rows"_array = nb::none(),

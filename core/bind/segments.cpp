@@ -1,5 +1,5 @@
 #include "search/segments.hpp"
-#include "bind/checks.hpp"
+#include "bind/search.hpp"
 #include "search/compressed.hpp"
 #include "search/header_psm.hpp"
 
@@ -10,34 +10,32 @@ namespace neardup {
 namespace {
 
 unsigned words_in(const Words& codes) {
-    if (codes.shape(1) != 1 && codes.shape(1) != 2) throw nb::value_error("a code has one word or two");
+    check_that(codes.shape(1) == 1 || codes.shape(1) == 2, "a code has one word or two");
     return static_cast<unsigned>(codes.shape(1));
 }
 
 void check_words(const Words& codes, unsigned bits) {
-    if (codes.shape(1) != check_bits(bits))
-        throw nb::value_error("codes must have one word, or two for 128 bits");
+    check_that(codes.shape(1) == check_bits(bits), "codes must have one word, or two for 128 bits");
 }
 
 void check_prefix(unsigned prefix, unsigned bits) {
-    if (prefix > bits) throw nb::value_error("a prefix cannot be longer than the code");
+    check_that(prefix <= bits, "a prefix cannot be longer than the code");
+}
+
+void check_header(std::size_t header_bits, std::size_t bits) {
+    check_that(header_bits >= 1 && header_bits <= std::min<std::size_t>(bits, kMostHeaderBits),
+               "a header has 1 to 30 bits");
 }
 
 void check_block(std::size_t block) {
-    if (block < 64 || block > 65536 || block % 8 != 0)
-        throw nb::value_error("a compressed block has 64 to 65536 bytes, in multiples of 8");
+    check_that(block >= 64 && block <= 65536 && block % 8 == 0,
+               "a compressed block has 64 to 65536 bytes, in multiples of 8");
 }
 
 void check_code_lengths(std::span<const std::uint8_t> lengths, unsigned bits) {
-    if (lengths.size() != bits + 1 || !is_huffman(lengths))
-        throw nb::value_error("these are not the code lengths of a Huffman code for bits + 1 symbols");
+    check_that(lengths.size() == bits + 1 && is_huffman(lengths),
+               "these are not the code lengths of a Huffman code for bits + 1 symbols");
 }
-
-std::string_view bytes_of(const Bytes& column) {
-    return {reinterpret_cast<const char*>(column.data()), column.shape(0)};
-}
-
-auto to_tuple(PrefixHits&& hits) { return to_columns(hits.query, hits.position, hits.distance); }
 
 auto to_tuple(Blocks&& blocks, unsigned words) {
     return to_columns(blocks.bytes, to_numpy(std::move(blocks.keys), words), blocks.starts);
@@ -63,21 +61,19 @@ struct CompressedBlocks {
         check_block(block);
         check_code_lengths(view(lengths), bits);
         const std::size_t n = starts.shape(0);
-        if (keys.shape(0) != n || checksums.shape(0) != n || blocks.shape(0) / block != n ||
-            blocks.shape(0) % block != 0)
-            throw nb::value_error("each block needs its key, start and checksum");
-        if ((n == 0) != (count == 0)) throw nb::value_error("blocks and count disagree");
+        check_that(keys.shape(0) == n && checksums.shape(0) == n && blocks.shape(0) / block == n &&
+                       blocks.shape(0) % block == 0,
+                   "each block needs its key, start and checksum");
+        check_that((n == 0) == (count == 0), "blocks and count disagree");
     }
 };
 
-unsigned check_flips(const Matrix<float>& costs, unsigned header_bits, unsigned radius, std::size_t sets) {
+unsigned check_flips(const Matrix<float>& costs, std::size_t header_bits, unsigned radius, std::size_t sets) {
     const std::size_t bits = costs.shape(1);
-    if (bits != 32 && bits != 64 && bits != 128)
-        throw nb::value_error("costs must be float32[queries, bits]");
-    if (header_bits < 1 || header_bits > std::min<std::size_t>(bits, kMostHeaderBits))
-        throw nb::value_error("a header has 1 to 30 bits");
-    if (radius > most_flips) throw nb::value_error("at most 16 bits flip at once");
-    if (sets > 16384) throw nb::value_error("at most 16384 flip sets");
+    check_that(bits == 32 || bits == 64 || bits == 128, "costs must be float32[queries, bits]");
+    check_header(header_bits, bits);
+    check_that(radius <= most_flips, "at most 16 bits flip at once");
+    check_that(sets <= kMostSets, "at most 16384 flip sets");
     return static_cast<unsigned>(bits);
 }
 
@@ -91,11 +87,9 @@ struct ChunkHeaders {
 
     static HeaderTable checked(const Words& codes, unsigned bits, unsigned header_bits) {
         check_words(codes, bits);
-        if (header_bits < 1 || header_bits > std::min(bits, kMostHeaderBits))
-            throw nb::value_error("a header has 1 to 30 bits");
-        if (codes.shape(0) >= UINT32_MAX) throw nb::value_error("too many codes in one chunk");
-        nb::gil_scoped_release free;
-        return {view(codes), bits, header_bits};
+        check_header(header_bits, bits);
+        check_that(codes.shape(0) < UINT32_MAX, "too many codes in one chunk");
+        return without_gil([&] { return HeaderTable(view(codes), bits, header_bits); });
     }
 };
 
@@ -107,13 +101,12 @@ void bind_segments(nb::module_& module) {
     module.def(
         "block_checksums",
         [](Bytes bytes, std::size_t block, std::uint64_t seed, Longs which, unsigned threads) {
-            if (block == 0) throw nb::value_error("a block has at least one byte");
+            check_that(block > 0, "a block has at least one byte");
             const std::size_t blocks = bytes.shape(0) / block + (bytes.shape(0) % block != 0);
             for (const std::int64_t index : view(which))
-                if (index < 0 || static_cast<std::size_t>(index) >= blocks)
-                    throw nb::value_error("there is no such block");
-            return to_numpy(without_gil(
-                [&] { return block_checksums(bytes_of(bytes), block, seed, view(which), threads); }));
+                check_that(index >= 0 && static_cast<std::size_t>(index) < blocks, "there is no such block");
+            return computed(
+                [&] { return block_checksums(bytes_of(bytes), block, seed, view(which), threads); });
         },
         "bytes"_array, "block"_a, "seed"_a, "which"_array, "threads"_a = 1,
         "XXH3 of each listed block of some bytes, seeded with seed + its number.");
@@ -122,7 +115,7 @@ void bind_segments(nb::module_& module) {
         "sort_codes",
         [](Words codes, Longs rows) {
             const unsigned words = words_in(codes);
-            if (codes.shape(0) != rows.shape(0)) throw nb::value_error("each code needs its row");
+            check_that(codes.shape(0) == rows.shape(0), "each code needs its row");
             auto sorted = without_gil([&] { return sort_codes(view(codes), words, view(rows)); });
             return to_columns(to_numpy(std::move(sorted.codes), words), sorted.rows);
         },
@@ -132,8 +125,7 @@ void bind_segments(nb::module_& module) {
         "is_ascending",
         [](Words codes) {
             const unsigned words = words_in(codes);
-            nb::gil_scoped_release free;
-            return is_ascending(view(codes), words);
+            return without_gil([&] { return is_ascending(view(codes), words); });
         },
         "codes"_array, "True when no code is below the one before it.");
 
@@ -141,10 +133,8 @@ void bind_segments(nb::module_& module) {
         "bounds",
         [](Words codes, Words values, bool after, Seek seek, unsigned threads) {
             const unsigned words = words_in(codes);
-            if (words_in(values) != words) throw nb::value_error("codes and values differ in width");
-            auto found =
-                without_gil([&] { return bounds(view(codes), words, view(values), after, seek, threads); });
-            return to_columns(found.positions, found.probes);
+            check_that(words_in(values) == words, "codes and values differ in width");
+            return computed([&] { return bounds(view(codes), words, view(values), after, seek, threads); });
         },
         "codes"_array, "values"_array, "after"_a = false, "seek"_a = Seek::interpolation, "threads"_a = 1,
         "For each value the first place in ascending codes that is not below it (after: above it), and how "
@@ -157,16 +147,16 @@ void bind_segments(nb::module_& module) {
             check_words(codes, bits);
             check_words(queries, bits);
             check_prefix(prefix, bits);
-            if (from.shape(0) != queries.shape(0) || to.shape(0) != queries.shape(0))
-                throw nb::value_error("each query needs its range");
+            check_that(from.shape(0) == queries.shape(0) && to.shape(0) == queries.shape(0),
+                       "each query needs its range");
             for (std::size_t q = 0; q < queries.shape(0); ++q)
-                if (from(q) < 0 || from(q) > to(q) || static_cast<std::size_t>(to(q)) > codes.shape(0))
-                    throw nb::value_error("a range is outside the codes");
-            auto hits = without_gil([&] {
+                check_that(
+                    from(q) >= 0 && from(q) <= to(q) && static_cast<std::size_t>(to(q)) <= codes.shape(0),
+                    "a range is outside the codes");
+            return computed([&] {
                 return search_prefix(view(codes), check_bits(bits), view(queries), view(from), view(to), bits,
                                      prefix, radius, threads);
             });
-            return to_tuple(std::move(hits));
         },
         "codes"_array, "queries"_array, "first"_array, "last"_array, "bits"_a, "prefix"_a, "radius"_a,
         "threads"_a = 1,
@@ -177,7 +167,7 @@ void bind_segments(nb::module_& module) {
         "leading_counts",
         [](Words codes, unsigned bits) {
             check_words(codes, bits);
-            return to_numpy(without_gil([&] { return leading_counts(view(codes), bits); }));
+            return computed([&] { return leading_counts(view(codes), bits); });
         },
         "codes"_array, "bits"_a,
         "How often each place is that of the highest differing bit of successive codes; the last count is of "
@@ -186,8 +176,7 @@ void bind_segments(nb::module_& module) {
     module.def(
         "huffman_lengths",
         [](Hashes counts) {
-            if (counts.shape(0) > (std::size_t{1} << kHuffmanLimit))
-                throw nb::value_error("too many symbols");
+            check_that(counts.shape(0) <= (std::size_t{1} << kHuffmanLimit), "too many symbols");
             return to_numpy(huffman_lengths(view(counts)));
         },
         "counts"_array, "The bounded code lengths that code symbols with these counts in the fewest bits.");
@@ -195,8 +184,7 @@ void bind_segments(nb::module_& module) {
     module.def(
         "huffman_words",
         [](Bytes lengths) {
-            if (!is_huffman(view(lengths)))
-                throw nb::value_error("these are not the lengths of a Huffman code");
+            check_that(is_huffman(view(lengths)), "these are not the lengths of a Huffman code");
             return to_numpy(huffman_words(view(lengths)));
         },
         "lengths"_array, "The canonical code words of these lengths, in the low bits.");
@@ -208,16 +196,14 @@ void bind_segments(nb::module_& module) {
                 check_bits(bits);
                 check_block(block);
                 check_code_lengths(view(lengths), bits);
-                std::construct_at(self, bits, block, view(lengths));
+                construct(self, bits, block, view(lengths));
             },
             "bits"_a, "block"_a, "lengths"_array)
         .def(
             "add",
             [](BlockEncoder& self, Words codes) {
-                if (codes.shape(1) != self.words())
-                    throw nb::value_error("codes and encoder differ in width");
-                auto blocks = without_gil([&] { return self.add(view(codes)); });
-                return to_tuple(std::move(blocks), self.words());
+                check_that(codes.shape(1) == self.words(), "codes and encoder differ in width");
+                return to_tuple(without_gil([&] { return self.add(view(codes)); }), self.words());
             },
             "codes"_array, "The bytes, keys and starts of the blocks that became full.")
         .def(
@@ -234,8 +220,7 @@ void bind_segments(nb::module_& module) {
         .def(
             "decode",
             [](const CompressedBlocks& self, std::size_t first, std::size_t last, unsigned threads) {
-                if (first > last || last > self.columns.starts.size())
-                    throw nb::value_error("there is no such block");
+                check_that(first <= last && last <= self.columns.starts.size(), "there is no such block");
                 auto decoded = without_gil([&] { return decode_blocks(self.columns, first, last, threads); });
                 return to_columns(to_numpy(std::move(decoded.codes), check_bits(self.columns.bits)),
                                   decoded.damaged);
@@ -248,7 +233,7 @@ void bind_segments(nb::module_& module) {
                unsigned threads) {
                 check_words(queries, self.columns.bits);
                 check_prefix(prefix, self.columns.bits);
-                if (queries.shape(0) > UINT32_MAX) throw nb::value_error("too many queries in one batch");
+                check_that(queries.shape(0) <= UINT32_MAX, "too many queries in one batch");
                 auto found = without_gil([&] {
                     return search_compressed(self.columns, view(queries), prefix, radius, seek, threads);
                 });
@@ -265,10 +250,9 @@ void bind_segments(nb::module_& module) {
         [](Matrix<float> costs, unsigned header_bits, unsigned radius, std::size_t sets, unsigned threads,
            double limit) {
             const unsigned bits = check_flips(costs, header_bits, radius, sets);
-            return to_numpy(
-                without_gil(
-                    [&] { return heap_flips(view(costs), bits, header_bits, radius, sets, limit, threads); }),
-                sets);
+            return computed_rows(sets, [&] {
+                return heap_flips(view(costs), bits, header_bits, radius, sets, limit, threads);
+            });
         },
         "costs"_array, "header_bits"_a, "radius"_a, "sets"_a, "threads"_a = 1,
         "limit"_a = std::numeric_limits<double>::infinity(),
@@ -282,17 +266,11 @@ void bind_segments(nb::module_& module) {
             const auto header_bits = static_cast<unsigned>(std::min<std::size_t>(expected.shape(0), 256));
             const unsigned bits = check_flips(costs, header_bits, radius, sets);
             for (unsigned r = 0; r < header_bits; ++r)
-                if (!(expected(r) >= (r == 0 ? 0.0f : expected(r - 1))))
-                    throw nb::value_error("expected costs ascend and are not negative");
-            std::vector<std::uint32_t> masks;
-            std::size_t given = 0;
-            {
-                nb::gil_scoped_release free;
-                const std::vector<Step> steps = flip_template(view(expected), radius, sets);
-                given = steps.size();
-                masks = template_flips(view(costs), bits, header_bits, steps, threads);
-            }
-            return to_numpy(std::move(masks), given);
+                check_that(expected(r) >= (r == 0 ? 0.0f : expected(r - 1)),
+                           "expected costs ascend and are not negative");
+            const auto steps = without_gil([&] { return flip_template(view(expected), radius, sets); });
+            return computed_rows(
+                steps.size(), [&] { return template_flips(view(costs), bits, header_bits, steps, threads); });
         },
         "costs"_array, "expected"_array, "radius"_a, "sets"_a, "threads"_a = 1,
         "The same sets of ranks for every query, as masks of its header: the cheapest if rank r cost "
@@ -305,18 +283,12 @@ void bind_segments(nb::module_& module) {
             "search",
             [](const ChunkHeaders& self, Words queries, Matrix<std::uint32_t> flips, unsigned radius,
                unsigned threads) {
-                check_words(queries, self.table.bits());
-                if (flips.shape(0) != queries.shape(0)) throw nb::value_error("each query needs its flips");
+                const auto column = codes_of(queries, self.table.bits());
+                check_that(flips.shape(0) == queries.shape(0), "each query needs its flips");
                 for (const std::uint32_t flip : view(flips))
-                    if (flip >> self.table.header_bits())
-                        throw nb::value_error("a flip is outside the header");
-                if (self.table.bits() == 32)
-                    for (const std::uint64_t query : view(queries))
-                        if (query >> 32) throw nb::value_error("a query has bits beyond its width");
-                auto hits = without_gil([&] {
-                    return self.table.search(view(queries), view(flips), flips.shape(1), radius, threads);
-                });
-                return to_tuple(std::move(hits));
+                    check_that(!(flip >> self.table.header_bits()), "a flip is outside the header");
+                return computed(
+                    [&] { return self.table.search(column, view(flips), flips.shape(1), radius, threads); });
             },
             "queries"_array, "flips"_array, "radius"_a, "threads"_a = 1,
             "Query, place and distance of all codes within radius whose headers are the query's or a flip of "

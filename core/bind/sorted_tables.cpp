@@ -15,11 +15,8 @@ void bind_sorted_tables(nb::module_& module) {
             "__init__",
             [](SortedTables* self, const Words& codes, unsigned bits, unsigned radius, const Words& masks,
                const Bytes& flips, Seek seek, unsigned threads, const RowNumbers& rows) {
-                const Design design = design_of(bits, radius, masks, flips, 0);
-                const auto column = codes_of(codes, bits);
-                const auto numbers = rows_of(rows, codes.shape(0));
-                const nb::gil_scoped_release release;
-                new (self) SortedTables(design, column, numbers, seek, threads);
+                construct(self, design_of(bits, radius, masks, flips, 0), codes_of(codes, bits),
+                          rows_of(rows, codes.shape(0)), seek, threads);
             },
             "codes"_array, "bits"_a, "radius"_a, "masks"_array, "flips"_array, "seek"_a, "threads"_a = 1,
             "rows"_array = nb::none(), "rows: the number of each code's row, when it is not 0, 1, 2, ...")
@@ -48,10 +45,8 @@ void bind_sorted(nb::module_& module) {
             "__init__",
             [](SortedPsm* self, const Words& codes, unsigned bits, unsigned radius, unsigned header_bits,
                const RowNumbers& rows) {
-                const auto column = codes_of(codes, bits);
-                const auto numbers = rows_of(rows, codes.shape(0));
-                const nb::gil_scoped_release release;
-                new (self) SortedPsm(bits, radius, column, numbers, header_bits);
+                construct(self, bits, radius, codes_of(codes, bits), rows_of(rows, codes.shape(0)),
+                          header_bits);
             },
             "codes"_array, "bits"_a, "radius"_a, "header_bits"_a, "rows"_array = nb::none())
         .def_prop_ro("rows", &SortedPsm::rows)
@@ -62,12 +57,10 @@ void bind_sorted(nb::module_& module) {
             "search_heap",
             [](const SortedPsm& self, const Words& queries, const Matrix<float>& costs, std::size_t sets,
                Mode mode, unsigned threads) {
-                if (costs.shape(0) != queries.shape(0) || costs.shape(1) != self.bits())
-                    throw nb::value_error("costs must be float32[queries, bits]");
+                check_that(costs.shape(0) == queries.shape(0) && costs.shape(1) == self.bits(),
+                           "costs must be float32[queries, bits]");
                 const auto column = codes_of(queries, self.bits());
-                auto hits = without_gil(
-                    [&] { return self.search(column, view(costs), sets, {mode, true, threads}); });
-                return columns(std::move(hits));
+                return hits_of([&] { return self.search(column, view(costs), sets, {mode, true, threads}); });
             },
             "queries"_array, "costs"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
             "As PsmTable.search_heap.");

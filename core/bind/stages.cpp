@@ -38,15 +38,17 @@ void check_order(std::span<const std::int64_t> order) {
     }
 }
 
-void check_pairs(std::span<const std::int64_t> left, std::span<const std::int64_t> right, std::size_t rows) {
-    check_rows(left, rows);
-    check_rows(right, rows);
-    for (std::size_t i = 0; i < left.size(); ++i)
-        check_that(left[i] != right[i], "a pair names one row twice");
-}
+void check_least(double least) { check_that(least > 0 && least <= 1, "least must be above 0 and at most 1"); }
 
-void check_least(double least) {
-    if (!(least > 0 && least <= 1)) throw nb::value_error("least must be above 0 and at most 1");
+// How key buckets are paired: by these other keys, in this order.
+using Then = std::optional<Hashes>;
+using Ranks = std::optional<Column<std::uint32_t>>;
+
+KeyPairs paired(const KeyBuckets& buckets, const Then& then, const Ranks& rank, std::size_t cap,
+                std::span<const std::uint64_t> thin) {
+    check_that((!then || then->shape(0) == buckets.rows()) && (!rank || rank->shape(0) == buckets.rows()),
+               "columns differ in length");
+    return buckets.pairs(view(then), view(rank), cap, thin);
 }
 
 void bind_verify(nb::module_& module) {
@@ -54,14 +56,11 @@ void bind_verify(nb::module_& module) {
         "jaccard_at_least",
         [](const Hashes& hashes, const Longs& offsets, const Longs& left, const Longs& right, double least,
            int threads, bool sampled) {
-            check_lengths(left, right);
             check_least(least);
-            return to_numpy(without_gil([&] {
-                check_offsets(view(offsets), hashes.shape(0));
-                check_pairs(view(left), view(right), offsets.shape(0) - 1);
-                return jaccard_at_least({view(hashes), {}, view(offsets)}, {view(left), view(right)}, least,
-                                        sampled, check_threads(threads));
-            }));
+            return computed([&] {
+                return jaccard_at_least(rows_of(hashes, offsets), pairs_of(left, right, offsets.shape(0) - 1),
+                                        least, sampled, check_threads(threads));
+            });
         },
         "hashes"_array, "offsets"_array, "left"_array, "right"_array, "least"_a, "threads"_a = 1,
         "sampled"_a = false,
@@ -70,14 +69,11 @@ void bind_verify(nb::module_& module) {
         "edit_at_least",
         [](const Hashes& hashes, const Longs& offsets, const Longs& left, const Longs& right, double least,
            int threads) {
-            check_lengths(left, right);
             check_least(least);
-            return to_numpy(without_gil([&] {
-                check_offsets(view(offsets), hashes.shape(0));
-                check_pairs(view(left), view(right), offsets.shape(0) - 1);
-                return edit_at_least({view(hashes), {}, view(offsets)}, {view(left), view(right)}, least,
-                                     check_threads(threads));
-            }));
+            return computed([&] {
+                return edit_at_least(rows_of(hashes, offsets), pairs_of(left, right, offsets.shape(0) - 1),
+                                     least, check_threads(threads));
+            });
         },
         "hashes"_array, "offsets"_array, "left"_array, "right"_array, "least"_a, "threads"_a = 1,
         "The edit similarity of each pair of ordered rows, -1 where it is below `least`; see "
@@ -89,16 +85,14 @@ void bind_verify(nb::module_& module) {
         "identity_at_least",
         [](const Hashes& hashes, const Floats& weights, const Longs& offsets, const Longs& left,
            const Longs& right, double least, Differences differences, int threads) {
-            check_lengths(left, right);
             check_lengths(hashes, weights);
             check_least(least);
-            return to_numpy(without_gil([&] {
-                check_offsets(view(offsets), hashes.shape(0));
-                check_pairs(view(left), view(right), offsets.shape(0) - 1);
-                return identity_at_least({view(hashes), view(weights), view(offsets)},
-                                         {view(left), view(right)}, least, differences,
-                                         check_threads(threads));
-            }));
+            return computed([&] {
+                RaggedRows rows = rows_of(hashes, offsets);
+                rows.weights = view(weights);
+                return identity_at_least(rows, pairs_of(left, right, offsets.shape(0) - 1), least,
+                                         differences, check_threads(threads));
+            });
         },
         "hashes"_array, "weights"_array, "offsets"_array, "left"_array, "right"_array, "least"_a,
         "differences"_a, "threads"_a = 1,
@@ -111,10 +105,9 @@ void bind_lsh(nb::module_& module) {
         [](const SketchTable& sketches, std::size_t bands, std::size_t rows, std::size_t first,
            std::size_t count, int threads) {
             const auto banded = banded_of(sketches, bands, rows);
-            if (first > bands || count > bands - first) throw nb::value_error("there are fewer bands");
-            return to_numpy(
-                without_gil([&] { return band_keys(banded, first, count, check_threads(threads)); }),
-                banded.size());
+            check_that(first <= bands && count <= bands - first, "there are fewer bands");
+            return computed_rows(banded.size(),
+                                 [&] { return band_keys(banded, first, count, check_threads(threads)); });
         },
         "sketches"_array, "bands"_a, "rows"_a, "first"_a, "count"_a, "threads"_a = 1,
         "Keys of some bands, [count, n].");
@@ -122,7 +115,7 @@ void bind_lsh(nb::module_& module) {
         "sketch_digests",
         [](const SketchTable& sketches, std::size_t bands, std::size_t rows, int threads) {
             const auto banded = banded_of(sketches, bands, rows);
-            return to_numpy(without_gil([&] { return sketch_digests(banded, check_threads(threads)); }), 2);
+            return computed_rows(2, [&] { return sketch_digests(banded, check_threads(threads)); });
         },
         "sketches"_array, "bands"_a, "rows"_a, "threads"_a = 1,
         "128 bits for each row, [n, 2], equal for rows with equal sketches.");
@@ -134,51 +127,35 @@ void bind_lsh(nb::module_& module) {
             "__init__",
             [](KeyBuckets* self, const Hashes& keys, int threads) {
                 check_row_count(keys.shape(0));
-                const unsigned many = check_threads(threads);
-                without_gil([&] { return new (self) KeyBuckets(view(keys), many); });
+                construct(self, view(keys), check_threads(threads));
             },
             "keys"_array, "threads"_a = 1)
         .def(
             "crowds",
             [](const KeyBuckets& buckets, std::size_t least, std::size_t sample, std::uint64_t salt) {
-                if (sample < 1 || sample > least) throw nb::value_error("sample must be from 1 to least");
+                check_that(sample >= 1 && sample <= least, "sample must be from 1 to least");
                 auto found = without_gil([&] { return buckets.crowds(least, sample, salt); });
-                return std::make_tuple(to_numpy(std::move(found.keys)), to_numpy(std::move(found.sizes)),
-                                       to_numpy(std::move(found.rows), sample));
+                return to_columns(found.keys, found.sizes, to_numpy(std::move(found.rows), sample));
             },
             "least"_a, "sample"_a, "salt"_a,
             "Of the buckets of more than `least` rows: keys, numbers of rows, and sampled rows [buckets, "
             "sample].")
         .def(
             "pairs",
-            [](const KeyBuckets& buckets, const std::optional<Hashes>& then,
-               const std::optional<Column<std::uint32_t>>& rank, std::size_t cap,
-               const std::optional<Hashes>& thin) {
-                if ((then && then->shape(0) != buckets.rows()) || (rank && rank->shape(0) != buckets.rows()))
-                    throw nb::value_error("columns differ in length");
-                const auto poor = thin ? view(*thin) : std::span<const std::uint64_t>{};
-                if (!std::is_sorted(poor.begin(), poor.end())) throw nb::value_error("thin must ascend");
-                auto found = without_gil([&] {
-                    return buckets.pairs(then ? view(*then) : std::span<const std::uint64_t>{},
-                                         rank ? view(*rank) : std::span<const std::uint32_t>{}, cap, poor);
-                });
-                return to_columns(found.pairs, found.capped, found.skipped);
+            [](const KeyBuckets& buckets, const Then& then, const Ranks& rank, std::size_t cap,
+               const Then& thin) {
+                const auto poor = view(thin);
+                check_that(std::is_sorted(poor.begin(), poor.end()), "thin must ascend");
+                return computed([&] { return paired(buckets, then, rank, cap, poor); });
             },
             "then"_array.none(), "rank"_array.none(), "cap"_a, "thin"_array.none() = nb::none(),
             "Packed pairs of rows with equal keys, capped buckets, skipped pairs.");
     module.def(
         "key_pairs",
-        [](const Hashes& keys, const std::optional<Hashes>& then,
-           const std::optional<Column<std::uint32_t>>& rank, std::size_t cap, int threads) {
+        [](const Hashes& keys, const Then& then, const Ranks& rank, std::size_t cap, int threads) {
             check_row_count(keys.shape(0));
-            if ((then && then->shape(0) != keys.shape(0)) || (rank && rank->shape(0) != keys.shape(0)))
-                throw nb::value_error("columns differ in length");
-            auto found = without_gil([&] {
-                return KeyBuckets(view(keys), check_threads(threads))
-                    .pairs(then ? view(*then) : std::span<const std::uint64_t>{},
-                           rank ? view(*rank) : std::span<const std::uint32_t>{}, cap, {});
-            });
-            return to_columns(found.pairs, found.capped, found.skipped);
+            return computed(
+                [&] { return paired(KeyBuckets(view(keys), check_threads(threads)), then, rank, cap, {}); });
         },
         "keys"_array, "then"_array.none(), "rank"_array.none(), "cap"_a, "threads"_a = 1,
         "Packed pairs of rows with equal keys, capped buckets, skipped pairs; see "
@@ -186,7 +163,7 @@ void bind_lsh(nb::module_& module) {
     module.def(
         "merge_pairs",
         [](const Hashes& a, const Hashes& b) {
-            return to_numpy(without_gil([&] { return merge_pairs(view(a), view(b)); }));
+            return computed([&] { return merge_pairs(view(a), view(b)); });
         },
         "a"_array, "b"_array, "The union of two ascending columns of unique numbers.");
 }
@@ -197,15 +174,14 @@ void bind_held(nb::module_& module) {
         [](const Hashes& hashes, const Longs& offsets, const Hashes& keys, int threads) {
             const auto ends = view(offsets);
             const auto wanted = view(keys);
-            if (ends.size() > std::uint64_t{1} << 32 || wanted.size() >= std::uint64_t{1} << 32)
-                throw nb::value_error("at most 2**32 - 1 rows and keys");
-            auto out = without_gil([&] {
+            check_that(ends.size() <= std::uint64_t{1} << 32 && wanted.size() < std::uint64_t{1} << 32,
+                       "at most 2**32 - 1 rows and keys");
+            return computed([&] {
                 check_offsets(ends, hashes.shape(0));
-                if (std::adjacent_find(wanted.begin(), wanted.end(), std::greater_equal<>()) != wanted.end())
-                    throw nb::value_error("keys must ascend, each once");
+                const auto wrong = std::adjacent_find(wanted.begin(), wanted.end(), std::greater_equal<>());
+                check_that(wrong == wanted.end(), "keys must ascend, each once");
                 return held_keys(view(hashes), ends, wanted, check_threads(threads));
             });
-            return to_columns(out.rows, out.keys);
         },
         "hashes"_array, "offsets"_array, "keys"_array, "threads"_a = 1,
         "Columns (row, key number): which rows of features hold which of the ascending keys.");
@@ -216,13 +192,11 @@ void bind_agreeing(nb::module_& module) {
     module.def(
         "agreeing_places",
         [](const Matrix<Value>& values, const Longs& left, const Longs& right, int threads) {
-            check_lengths(left, right);
-            return to_numpy(without_gil([&] {
-                check_rows(view(left), values.shape(0));
-                check_rows(view(right), values.shape(0));
-                return agreeing_places(view(values), values.shape(1), view(left), view(right),
+            return computed([&] {
+                const PairRows pairs = pairs_of(left, right, values.shape(0), values.shape(0));
+                return agreeing_places(view(values), values.shape(1), pairs.left, pairs.right,
                                        sizeof(Value) == 8, check_threads(threads));
-            }));
+            });
         },
         "values"_array, "left"_array, "right"_array, "threads"_a = 1,
         "At how many places the rows of each pair are equal; of 64-bit keys a 0 is none.");
@@ -234,19 +208,16 @@ void bind_copied(nb::module_& module) {
         [](const Hashes& tokens, const Longs& offsets, const Longs& parts, const Longs& wholes,
            std::size_t width, bool spelled, int threads) {
             const auto ends = view(offsets);
-            check_lengths(parts, wholes);
-            if (width < 1) throw nb::value_error("a passage has at least one token");
-            auto out = without_gil([&] {
+            check_that(width >= 1, "a passage has at least one token");
+            return computed([&] {
                 check_offsets(ends, tokens.shape(0));
                 for (std::size_t i = 1; i < ends.size(); ++i)
                     check_that(ends[i] - ends[i - 1] < std::int64_t{1} << 30,
                                "a text has less than 2**30 tokens");
-                check_rows(view(parts), ends.size() - 1);
-                check_rows(view(wholes), ends.size() - 1);
-                return shared_passages({view(tokens), ends}, view(parts), view(wholes), width, spelled,
+                const PairRows pairs = pairs_of(parts, wholes, ends.size() - 1, ends.size() - 1);
+                return shared_passages({view(tokens), ends}, pairs.left, pairs.right, width, spelled,
                                        check_threads(threads));
             });
-            return to_columns(out.words, out.longest, out.offsets, out.in_part, out.in_whole, out.lengths);
         },
         "tokens"_array, "offsets"_array, "parts"_array, "wholes"_array, "width"_a, "spelled"_a,
         "threads"_a = 1,
@@ -266,14 +237,12 @@ void bind_stages(nb::module_& module) {
     module.def(
         "first_keepers",
         [](const Longs& left, const Longs& right, const Longs& order) {
-            check_lengths(left, right);
             check_row_count(order.shape(0));
-            auto out = without_gil([&] {
+            return computed([&] {
                 check_order(view(order));
-                check_pairs(view(left), view(right), order.shape(0));
-                return first_keepers(view(left), view(right), view(order));
+                const PairRows pairs = pairs_of(left, right, order.shape(0));
+                return first_keepers(pairs.left, pairs.right, view(order));
             });
-            return to_columns(out.keeper, out.pair);
         },
         "left"_array, "right"_array, "order"_array,
         "Columns (keeper, pair) of all rows; see core/clusters/clusters.hpp.");

@@ -29,9 +29,8 @@ void bind_lookup(nb::module_& module, const char* name) {
         .def(
             "__init__",
             [](Lookup<Value>* self, Hashes keys, Column<Value> values) {
-                if (keys.shape(0) != values.shape(0))
-                    throw nb::value_error("keys and values differ in length");
-                new (self) Lookup<Value>(view(keys), view(values));
+                check_that(keys.shape(0) == values.shape(0), "keys and values differ in length");
+                construct(self, view(keys), view(values));
             },
             "keys"_array, "values"_array)
         .def("__len__", &Lookup<Value>::size);
@@ -87,12 +86,8 @@ void bind_text(nb::module_& module) {
     nb::class_<StreamDigest>(module, "StreamDigest", "128 bits of a stream of bytes; see core/text/hash.hpp.")
         .def(nb::init<>())
         .def(
-            "add",
-            [](StreamDigest& self, Column<std::uint8_t> bytes) {
-                nb::gil_scoped_release nogil;
-                self.add({reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)});
-            },
-            "bytes"_a.noconvert())
+            "add", [](StreamDigest& self, Bytes bytes) { without_gil([&] { self.add(bytes_of(bytes)); }); },
+            "bytes"_array)
         .def("value", [](const StreamDigest& self) {
             const auto found = self.value();
             return std::make_tuple(found[0], found[1]);
@@ -142,18 +137,10 @@ void bind_text(nb::module_& module) {
         .def("add_texts", &Texts::add_texts, "others"_a, "The texts of another column behind these.")
         .def("take", &Texts::take, "rows"_array, "Some of the texts, in the order named.")
         .def(
-            "sizes",
-            [](const Texts& texts) {
-                auto found = without_gil([&] { return utf8_sizes(texts.views()); });
-                return to_columns(found.sizes, found.well_formed);
-            },
+            "sizes", [](const Texts& texts) { return computed([&] { return utf8_sizes(texts.views()); }); },
             "The bytes of each text as UTF-8, and whether all texts are well-formed.")
         .def(
-            "utf8",
-            [](const Texts& texts) {
-                auto made = without_gil([&] { return utf8_of(texts.views()); });
-                return to_columns(made.data, made.ends);
-            },
+            "utf8", [](const Texts& texts) { return computed([&] { return utf8_of(texts.views()); }); },
             "The texts as UTF-8, one after another, and where each ends.")
         .def("__len__", [](const Texts& texts) { return texts.views().size(); });
 
@@ -163,8 +150,7 @@ void bind_text(nb::module_& module) {
         .def(
             "add_documents",
             [](Tally& self, const Texts& texts, const Recipe& recipe, unsigned threads) {
-                nb::gil_scoped_release nogil;
-                tally_documents(texts.views(), recipe, threads, self);
+                without_gil([&] { tally_documents(texts.views(), recipe, threads, self); });
             },
             "texts"_a, "recipe"_a, "threads"_a, "Count every distinct feature of each document once.")
         .def(
@@ -184,25 +170,23 @@ void bind_text(nb::module_& module) {
     module.def(
         "tally_pairs",
         [](const Texts& texts, const Recipe& recipe, Tally& words, Tally& pairs) {
-            nb::gil_scoped_release nogil;
-            tally_pairs(texts.views(), recipe, words, pairs);
+            without_gil([&] { tally_pairs(texts.views(), recipe, words, pairs); });
         },
         "texts"_a, "recipe"_a, "words"_a, "pairs"_a, "Count words and pairs of neighbours.");
     module.def(
         "vocabulary",
         [](const Texts& texts, const Normalizer& how, Hash hash, std::uint64_t seed) {
-            auto found = without_gil([&] { return vocabulary(texts.views(), how, hash, seed); });
-            return to_columns(found.hashes, std::move(found.words));
+            return computed([&] { return vocabulary(texts.views(), how, hash, seed); });
         },
         "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
         "The distinct words of some texts, with their hashes.");
     module.def(
         "winnow",
         [](Hashes sequence, std::size_t window) {
-            if (window == 0) throw nb::value_error("the window must be at least 1");
+            check_that(window > 0, "the window must be at least 1");
             Buffer<std::uint64_t> kept;
             winnow(view(sequence), window, kept);
-            return to_numpy(std::vector<std::uint64_t>(kept.begin(), kept.end()));
+            return to_numpy(std::move(kept));
         },
         "sequence"_array, "window"_a, "The features that winnowing keeps of a sequence.");
     module.def(
@@ -210,8 +194,7 @@ void bind_text(nb::module_& module) {
         [](const Texts& texts, std::uint64_t seed, Hash kind) {
             std::vector<std::uint64_t> hashes;
             for (const Text& text : texts.views()) {
-                if (text.encoding != Encoding::utf8)
-                    throw nb::value_error("only UTF-8 can be hashed as it is");
+                check_that(text.encoding == Encoding::utf8, "only UTF-8 can be hashed as it is");
                 hashes.push_back(hash_bytes(kind, {static_cast<const char*>(text.data), text.size}, seed));
             }
             return to_numpy(std::move(hashes));
@@ -224,8 +207,7 @@ void bind_text(nb::module_& module) {
     module.def(
         "extract",
         [](const Texts& texts, const Recipe& recipe, unsigned threads) {
-            auto rows = without_gil([&] { return extract(texts.views(), recipe, threads); });
-            return to_columns(rows.hashes, rows.weights, rows.offsets, rows.replaced);
+            return computed([&] { return extract(texts.views(), recipe, threads); });
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
@@ -237,13 +219,13 @@ void bind_text(nb::module_& module) {
             check_that(room.shape(0) == texts.views().size(), "columns differ in length");
             std::uint64_t total = 0;
             for (const std::int64_t one : view(room)) {
-                if (one < 0 || static_cast<std::uint64_t>(one) > out.shape(0) - total)
-                    throw nb::value_error("there is not that much room");
+                check_that(one >= 0 && static_cast<std::uint64_t>(one) <= out.shape(0) - total,
+                           "there is not that much room");
                 total += static_cast<std::uint64_t>(one);
             }
-            return to_numpy(without_gil([&] {
+            return computed([&] {
                 return extract_sets(texts.views(), recipe, view(room), {out.data(), out.shape(0)}, threads);
-            }));
+            });
         },
         "texts"_a, "recipe"_a, "room"_array, "out"_array, "threads"_a,
         "Sorted feature sets of many texts into one array; returns their offsets. See "
@@ -264,20 +246,13 @@ void bind_text(nb::module_& module) {
     module.def(
         "same_tokens",
         [](const Texts& left, const Texts& right, const Recipe& recipe, unsigned threads) {
-            if (left.views().size() != right.views().size())
-                throw nb::value_error("columns differ in length");
-            std::vector<std::uint8_t> same;
-            {
-                nb::gil_scoped_release nogil;
-                same = same_tokens(left.views(), right.views(), recipe, threads);
-            }
-            return to_numpy(std::move(same));
+            check_that(left.views().size() == right.views().size(), "columns differ in length");
+            return computed([&] { return same_tokens(left.views(), right.views(), recipe, threads); });
         },
         "left"_a, "right"_a, "recipe"_a, "threads"_a,
         "1 where two texts have the very same tokens, byte for byte, before stop words and stems.");
     module.def(
-        "line_ends",
-        [](Bytes block) { return to_numpy(without_gil([&] { return line_ends(view(block)); })); },
+        "line_ends", [](Bytes block) { return computed([&] { return line_ends(view(block)); }); },
         "block"_array, "Where each line of a block ends, behind its line end.");
     module.def(
         "read_text_lines",
@@ -330,14 +305,10 @@ void bind_text(nb::module_& module) {
                 return read_documents(view(block),
                                       {std::move(text), std::move(id), longest_line, longest_text});
             });
-            return std::make_tuple(
-                found.count,
-                std::make_tuple(to_numpy(std::move(found.texts)), to_numpy(std::move(found.text_ends))),
-                std::make_tuple(to_numpy(std::move(found.ids)), to_numpy(std::move(found.id_ends))),
-                std::make_tuple(to_numpy(std::move(found.lines)), to_numpy(std::move(found.begins)),
-                                to_numpy(std::move(found.raws))),
-                std::make_tuple(to_numpy(std::move(found.odd_lines)), to_numpy(std::move(found.odd_begins)),
-                                to_numpy(std::move(found.odd_ends))));
+            return std::make_tuple(found.count, to_columns(found.texts, found.text_ends),
+                                   to_columns(found.ids, found.id_ends),
+                                   to_columns(found.lines, found.begins, found.raws),
+                                   to_columns(found.odd_lines, found.odd_begins, found.odd_ends));
         },
         "block"_array, "text"_a, "id"_a.none(), "longest_line"_a, "longest_text"_a,
         "The lines of a block of JSONL: how many, (texts, ends), (ids, ends), (line, begin, raw bytes) of "
@@ -347,12 +318,11 @@ void bind_text(nb::module_& module) {
     module.def(
         "placed_texts",
         [](int file, Longs begins, Longs raws, Longs sizes, unsigned threads) {
-            const std::size_t n = begins.shape(0);
-            if (raws.shape(0) != n || sizes.shape(0) != n) throw nb::value_error("columns differ in length");
-            for (std::size_t i = 0; i < n; ++i) {
+            check_lengths(begins, raws, sizes);
+            for (std::size_t i = 0; i < begins.shape(0); ++i) {
                 const std::int64_t begin = begins.data()[i], raw = raws.data()[i], size = sizes.data()[i];
-                if (begin < 0 || raw < 0 || size < 0 || size > raw || raw > INT64_MAX - begin)
-                    throw nb::value_error("a text is out of range");
+                check_that(begin >= 0 && size >= 0 && size <= raw && raw <= INT64_MAX - begin,
+                           "a text is out of range");
             }
             std::optional<Buffer<unsigned char>> made;
             try {
@@ -406,7 +376,7 @@ void bind_text(nb::module_& module) {
     module.def(
         "digest_texts",
         [facts_of](const Texts& texts, const Recipe& recipe, unsigned threads) {
-            if (recipe.unit != Unit::words) throw nb::value_error("digests are made of words");
+            check_that(recipe.unit == Unit::words, "digests are made of words");
             Reading reading(texts.views().size());
             auto out = without_gil([&] { return digest_texts(texts.views(), recipe, threads, reading); });
             return to_columns(to_numpy(std::move(out), 2), facts_of(reading));

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "bind/module.hpp"
+#include "bind/checks.hpp"
 #include "text/text.hpp"
 
 namespace neardup {
@@ -20,14 +20,13 @@ class Texts {
     template <class Offset>
     void add_arrow(Bytes data, Column<Offset> offsets, std::optional<Bytes> validity, std::size_t first) {
         const std::size_t n = offsets.shape(0) == 0 ? 0 : offsets.shape(0) - 1;
-        if (validity && validity->shape(0) * 8 < first + n)
-            throw nb::value_error("validity bitmap too short");
+        check_that(!validity || validity->shape(0) * 8 >= first + n, "validity bitmap too short");
         views_.reserve(views_.size() + n);
         for (std::size_t i = 0; i < n; ++i) {
             const auto begin = static_cast<std::int64_t>(offsets.data()[i]);
             const auto end = static_cast<std::int64_t>(offsets.data()[i + 1]);
-            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
-                throw nb::value_error("text offsets are out of range");
+            check_that(begin >= 0 && end >= begin && static_cast<std::size_t>(end) <= data.shape(0),
+                       "text offsets are out of range");
             const std::size_t bit = first + i;
             const bool present = !validity || (validity->data()[bit / 8] >> (bit % 8) & 1);
             views_.push_back(
@@ -38,12 +37,12 @@ class Texts {
     // Texts anywhere in one buffer, in the order named.
     void add_spans(Bytes data, Longs begins, Longs ends) {
         const std::size_t n = begins.shape(0);
-        if (ends.shape(0) != n) throw nb::value_error("columns differ in length");
+        check_lengths(begins, ends);
         views_.reserve(views_.size() + n);
         for (std::size_t i = 0; i < n; ++i) {
             const std::int64_t begin = begins.data()[i], end = ends.data()[i];
-            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
-                throw nb::value_error("text offsets are out of range");
+            check_that(begin >= 0 && end >= begin && static_cast<std::size_t>(end) <= data.shape(0),
+                       "text offsets are out of range");
             views_.push_back({data.data() + begin, static_cast<std::size_t>(end - begin), Encoding::utf8});
         }
         owners_.append(data);
@@ -58,8 +57,7 @@ class Texts {
         Texts some;
         some.views_.reserve(rows.shape(0));
         for (const std::int64_t row : view(rows)) {
-            if (row < 0 || static_cast<std::size_t>(row) >= views_.size())
-                throw nb::value_error("there is no such row");
+            check_that(row >= 0 && static_cast<std::size_t>(row) < views_.size(), "there is no such row");
             some.views_.push_back(views_[static_cast<std::size_t>(row)]);
         }
         some.owners_.append(owners_);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pages.hpp"
-#include "search/probing.hpp"
+#include "search/probes.hpp"
 
 namespace neardup {
 

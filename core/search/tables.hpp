@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "search/probing.hpp"
+#include "search/probes.hpp"
 #include "search/rows.hpp"
 #include "search/table.hpp"
 

@@ -1,4 +1,4 @@
-#include "search/probing.hpp"
+#include "search/probes.hpp"
 
 #include <algorithm>
 #include <stdexcept>
