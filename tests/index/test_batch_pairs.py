@@ -13,7 +13,7 @@ from support.budgets import budget
 import neardup as nd
 from neardup.index.batch_pairs import CandidatePairs, ListedPairs, PairSource, SharedKeys, decide
 from neardup.index.clusters import choose_keepers
-from neardup.index.match import Matches
+from neardup.index.matches import Matches
 from neardup.index.tables import equal_pairs
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -19,10 +19,10 @@ from support.archives import captured, http_response, warc_record
 import neardup as nd
 from neardup.errors import UnreadableInput
 from neardup.readers.account import Account
+from neardup.readers.batch import Batch
 from neardup.readers.cells import MADE_ID, NULL, NUMBER
 from neardup.readers.folders import walk
 from neardup.readers.options import ReadOptions
-from neardup.readers.reader import Batch
 from neardup.readers.sources import _chosen
 
 MAY_READ_ALL = os.geteuid() == 0  # root reads what nobody may

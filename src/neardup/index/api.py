@@ -22,8 +22,8 @@ from neardup.index.interface import Access, Durability, Opening, Rows, Store, fi
 from neardup.index.key import write_key
 from neardup.index.match import Items
 from neardup.index.recipe import Contents
+from neardup.readers.batch import Batch
 from neardup.readers.document import Document
-from neardup.readers.reader import Batch
 from neardup.search.interface import Hits, Mode, check_mode
 from neardup.values.checks import checked
 from neardup.values.seeds import Seed
@@ -306,7 +306,7 @@ class Index:
         return self._store.stats()
 
     def refresh(self) -> bool:
-        """For an index opened for reading: load what was written since. Returns whether there was anything. A shared
+        """Load what was written since an index was opened for reading. Returns whether there was anything. A shared
         index is always up to date."""
         return self._store.refresh()
 

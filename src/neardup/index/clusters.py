@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.index.match import Matches, best
+from neardup.index.matches import Matches, best
 
 __all__ = ["Keepers", "choose_keepers"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from neardup.index.answers import Hit
-from neardup.index.match import Matches
+from neardup.index.matches import Matches
 from neardup.search.interface import Mode
 
 __all__ = ["hits_of"]

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.readers.batch import Batch
 from neardup.readers.document import Document
-from neardup.readers.reader import Batch
 from neardup.values.plain import json_value
 from neardup.values.threads import check_threads
 

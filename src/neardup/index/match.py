@@ -25,13 +25,14 @@ from neardup.index.contents import (
     unpack_text,
     unpacked,
 )
+from neardup.index.matches import NO_MATCHES, Matches, best
 from neardup.index.recipe import Recipe
 from neardup.index.tables import Near, equal_pairs, with_probes
 from neardup.pipeline.equal_words import same_words
 from neardup.search.interface import Mode
 from neardup.search.key_join import Probing
 
-__all__ = ["Contained", "Held", "Items", "Matcher", "Matches", "Searched"]
+__all__ = ["Contained", "Held", "Items", "Matcher", "Searched"]
 
 Rows = NDArray[np.int64]
 MOST_WITH_ONE_KEY = 1000  # keepers with the same key that a document is compared with, in each segment
@@ -103,43 +104,6 @@ class Items:
         if self.contents is None:
             return [None] * len(self)
         return [pack_text(c) if isinstance(c, str) else c for c in self.contents]
-
-
-@dataclass(frozen=True)
-class Matches:
-    """Pairs of a document and a stored row, or of two documents: distance in bits, -1 if there is none; similarity,
-    NaN if unknown. Sorted by left, then by right, each pair once."""
-
-    left: Rows
-    right: Rows
-    distance: Rows
-    similarity: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    @property
-    def cost(self) -> NDArray[np.float64]:
-        """Smaller is better: by similarity where it is known, else by distance."""
-        return np.where(np.isnan(self.similarity), self.distance, -self.similarity)
-
-    def where(self, wanted: NDArray[np.bool_]) -> Matches:
-        return Matches(self.left[wanted], self.right[wanted], self.distance[wanted], self.similarity[wanted])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Matches]) -> Matches:
-        """Matches of different rows."""
-        columns = [
-            np.concatenate(list(of))
-            for of in zip(
-                *((p.left, p.right, p.distance, p.similarity) for p in (NO_MATCHES, *parts)), strict=True
-            )
-        ]
-        order = np.lexsort((columns[1], columns[0]))
-        return cls(*(column[order] for column in columns))
-
-
-NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 class Matcher:
@@ -388,7 +352,7 @@ class Matcher:
         return unpack_features(self.recipe, items.contents)  # type: ignore[arg-type]
 
     def _estimated(self, one: NDArray[Any], two: NDArray[Any], left: Rows, right: Rows) -> Matches:
-        """Without contents: the similarity that is estimated from fingerprints must reach the threshold."""
+        """Matches where no contents are stored: the similarity that fingerprints give must reach the threshold."""
         similarity = self.recipe.method.estimate(one, two)
         found = Matches(left, right, np.full(len(left), -1), similarity)
         return found.where(
@@ -404,15 +368,3 @@ def _utf8(content: str | bytes) -> bytes:
 class _Pairs:
     left: Rows
     right: Rows
-
-
-def best(matches: Matches) -> Matches:
-    """The best match of each left item: the lowest cost, then the lowest right."""
-    if len(matches) < 2 or bool((matches.left[1:] > matches.left[:-1]).all()):
-        return matches
-    order = np.lexsort((matches.right, matches.cost, matches.left))
-    fresh = np.ones(len(order), bool)
-    fresh[1:] = matches.left[order[1:]] != matches.left[order[:-1]]
-    chosen = np.zeros(len(order), bool)
-    chosen[order[fresh]] = True
-    return matches.where(chosen)

@@ -20,8 +20,9 @@ from neardup.features.shingles import Shingles, Words
 from neardup.fingerprints.fingerprints import Codes, Sketches
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.simhash import Simhash
+from neardup.search.codes import top_bits
 from neardup.search.lsh import LSH
-from neardup.search.psm.psm import PSM, top_bits
+from neardup.search.psm.psm import PSM
 
 __all__ = ["Band", "Flip", "Pair", "Print", "Trial", "trial"]
 
@@ -68,7 +69,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Pair:
-    """What two texts are to each other. `distance` counts the bits in which the codes differ, `differing` names them.
+    """How two texts compare. `distance` counts the bits in which the codes differ, `differing` names them.
     `reached_by` is the first probe of PSM that reaches the right text, 0 the header itself; None if none does.
     `estimate` is the sketches' guess at `jaccard`, with the standard `error` to expect of it; `chance` is how often two
     such texts share a band. Of `diff` only the beginning is kept where it is long."""

@@ -4,7 +4,7 @@
 # Names:
 from neardup.readers.layout import Layout as Layout
 from neardup.readers.limits import Limits as Limits
-from neardup.readers.reader import Batch as Batch
+from neardup.readers.batch import Batch as Batch
 from neardup.readers.reader import Reader as Reader
 from neardup.readers.reader import read as read
 from neardup.readers.rejects import Rejects as Rejects

@@ -76,7 +76,7 @@ class Account:
             named.append(name)
 
     def take(self, many: int = 1) -> None:
-        """Files found and read."""
+        """Count files that were found and read."""
         self.found += many
         self.read += many
 

@@ -76,7 +76,7 @@ class ArrowFile:
             raise pa.ArrowInvalid("a message is damaged, or the end mark is missing: rows may be missing")
 
     def released(self, piece: Any) -> Any:
-        """The same piece of a batch, when all memory of those before it has been given back."""
+        """The same piece of a batch, after all memory of the pieces before it was freed."""
         if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
             self.mapped.madvise(mmap.MADV_DONTNEED)
         return piece

@@ -186,7 +186,7 @@ class Stream:
         return self.compression is None
 
     def readinto(self, room: memoryview) -> int:
-        """As many bytes as there are and fit, into `room`; 0 at the end. For files that are not compressed."""
+        """Read as many bytes as there are and fit into `room`; 0 at the end. Only for files that are not compressed."""
         assert self.direct
         if self._ahead or self._pending or not hasattr(self._raw, "readinto"):
             data = self.read(len(room))

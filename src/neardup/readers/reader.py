@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from os import PathLike, fspath
-from typing import Any, TypeAlias, TypeGuard, overload
+from typing import Any, TypeAlias, TypeGuard
 
 from neardup.errors import ConfigError
 from neardup.readers.account import Account, CountedRejects
 from neardup.readers.ahead import Ahead, Work
+from neardup.readers.batch import Batch
 from neardup.readers.counted_file import counted_file
 from neardup.readers.document import Document
 from neardup.readers.file_digest import FileDigest, digest_file
@@ -26,10 +27,10 @@ from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 from neardup.readers.text_block import TextBlock
 from neardup.readers.unclear import Unclear
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import checked
 from neardup.values.wording import counted
 
-__all__ = ["Batch", "Places", "Reader", "open_file", "read", "read_again", "text_columns"]
+__all__ = ["Places", "Reader", "open_file", "read", "read_again", "text_columns"]
 
 
 # What opens files of each format. A reader is imported when the first file of its format is read.
@@ -61,48 +62,6 @@ def _opener(format: str) -> Callable[[Source, Terms], Opened]:
     module, _, name = _OPEN[format].partition(":")
     found: Callable[[Source, Terms], Opened] = getattr(import_module(module), name)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Batch(Sequence[Document]):
-    """Some documents of one layout, in order, with the file and row (from 1) each came from.
-
-    `lines` are the lines they were read from, as UTF-8, if the reader keeps them; None for a document that has none.
-
-    files, rows  the file and the row of each document
-    layout       the columns of the documents
-
-    >>> import neardup as nd
-    >>> batch = next(iter(nd.read([{"id": "a", "text": "some words"}])))
-    >>> batch.documents[0].id, batch.rows
-    ('a', [1])
-    """
-
-    documents: list[Document]
-    files: list[str]
-    rows: list[int]
-    layout: Layout
-    lines: list[bytes | None] | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    @overload
-    def __getitem__(self, index: int) -> Document: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Document]: ...
-    def __getitem__(self, index: int | slice) -> Document | list[Document]:
-        return self.documents[index]
-
-    def __iter__(self) -> Iterator[Document]:
-        return iter(self.documents)
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """The rows as they were in the input, columns in their order."""
-        return map(self.layout.record, self.documents)
 
 
 class Reader:

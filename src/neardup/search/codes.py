@@ -16,6 +16,7 @@ __all__ = [
     "check_scheme",
     "rows_and_words",
     "to_codes",
+    "top_bits",
     "width_for",
 ]
 
@@ -121,3 +122,8 @@ def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, N
         return None, words
     rows = np.flatnonzero(~codes.empty)
     return rows, np.ascontiguousarray(words[rows])
+
+
+def top_bits(words: NDArray[np.uint64], bits: int, count: int) -> NDArray[np.uint64]:
+    """The `count` (at most 32) most significant bits of each code."""
+    return words[:, -1] >> np.uint64((32 if bits == 32 else 64) - count)

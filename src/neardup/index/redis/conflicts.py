@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from neardup.errors import SharedIndexError
 from neardup.index.clusters import Keepers, choose_keepers
-from neardup.index.match import NO_MATCHES, Items, Matcher, Matches
+from neardup.index.match import Items, Matcher
+from neardup.index.matches import NO_MATCHES, Matches
 from neardup.index.redis.connection import Command, Connection
 from neardup.index.redis.documents import Fetched, RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record

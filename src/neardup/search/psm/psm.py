@@ -19,7 +19,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.fingerprints.simhash import Simhash
-from neardup.search.codes import check_radius, rows_and_words
+from neardup.search.codes import check_radius, rows_and_words, top_bits
 from neardup.search.hamming.join import Join
 from neardup.search.hamming.method import Found, HammingMethod, Neighbours, Prefix, Similar
 from neardup.search.hamming.tables import Compact
@@ -46,17 +46,12 @@ from neardup.search.report import SearchReport
 from neardup.values.checks import check_fields, check_whole
 from neardup.values.threads import check_threads
 
-__all__ = ["PSM", "top_bits"]
+__all__ = ["PSM"]
 
 MOST_FLIPS = 16384
 _SAMPLE = 4096
 _FEW_BY_CHANCE = 0.1  # chance neighbours of a code that do not disturb a calibration
 _ASKED = 5000  # queries on which a search of codes elsewhere is calibrated
-
-
-def top_bits(words: NDArray[np.uint64], bits: int, count: int) -> NDArray[np.uint64]:
-    """The `count` (at most 32) most significant bits of each code."""
-    return words[:, -1] >> np.uint64((32 if bits == 32 else 64) - count)
 
 
 @dataclass(frozen=True)
