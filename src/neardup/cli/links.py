@@ -100,7 +100,7 @@ class _Kept:
 
     @staticmethod
     def is_other(kept: str, target: str) -> bool:
-        """Whether a link is at another page than it was made to."""
+        """Whether a link now leads to another page than the one it was made for."""
         from neardup.web.urls.canonical import canonical_url
 
         return canonical_url(kept) != canonical_url(target)

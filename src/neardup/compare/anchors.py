@@ -47,7 +47,7 @@ def _between(
     most: int,
     widths: Sequence[int],
 ) -> Iterator[Piece]:
-    """Like `anchored`, for the words of two ranges."""
+    """Does what `anchored` does for the words of two ranges."""
     if not one and not other:
         return
     mine, theirs = left[one.start : one.stop], right[other.start : other.stop]

@@ -55,7 +55,7 @@ class Rule:
 
     @property
     def departures(self) -> int:
-        """In how many settings it is not the default."""
+        """The number of settings in which the rule differs from the default."""
         usual = Rule()
         names = ("width", "measure", "templates", "html", "guards")
         return sum(getattr(self, name) != getattr(usual, name) for name in names)

@@ -167,7 +167,7 @@ class Tuner:
         return {}
 
     def doubt(self, given: JudgedPairs) -> Floats:
-        """For each pair, how much rules and ramps disagree on it after these answers."""
+        """How much rules and ramps disagree on each pair after these answers."""
         beliefs = [_believe(rule, given, place) for place, rule in enumerate(self.rules)]
         weight = np.array([b.evidence for b in beliefs]) - PER_DEPARTURE * self._departures
         weight = np.exp(weight - weight.max())

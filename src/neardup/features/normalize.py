@@ -106,7 +106,8 @@ class Normalize:
         return how
 
     def word_map(self, texts: _core.Texts, kind: _core.Hash, seed: int) -> _core.Words | None:
-        """For the core: the replacement of each word of these texts (the hash of its stem), 0 if the word is dropped.
+        """The table that the core uses: the replacement of each word of these texts (the hash of its stem), 0 if it is
+        dropped.
 
         The stem of each distinct word is looked up once.
         """

@@ -106,7 +106,7 @@ class TextFeatures:
         return " ".join(parts)
 
     def recipe(self, texts: _core.Texts) -> _core.Recipe:
-        """For the core. If words are stemmed, the vocabulary of the texts is needed."""
+        """The settings as the core takes them. If words are stemmed, the vocabulary of the texts is needed."""
         recipe = _core.Recipe()
         recipe.normalizer = self.normalize.native()
         recipe.unit, recipe.width = self.unit, self.width

@@ -147,7 +147,7 @@ class Summary:
         yield from exception_lines(self.empty, self.figures, self.capped)
 
     def lines(self) -> list[str]:
-        """For people, the most important first."""
+        """The lines that people read, the most important first."""
         lines = [
             self.balance.headline(),
             f"  {self.exact:,} {'has' if self.exact == 1 else 'have'} the same {self.equal} as another"

@@ -35,7 +35,7 @@ Headers = Mapping[bytes, bytes]
 
 
 def check_single(given: Sequence[tuple[bytes, bytes]]) -> None:
-    """Refuse a header that decides who may do what if it is there twice."""
+    """Refuse a request with two headers of one name, if that header decides who may do what."""
     for name, count in Counter(name for name, _ in given).items():
         if count > 1 and name in ONCE:
             raise Refused(400, f"the header {name.decode()} is there {count} times; send it once")
@@ -63,11 +63,11 @@ class Grant:
     writes: frozenset[str] = frozenset({EVERY})
 
     def may_read(self, index: str | None) -> bool:
-        """Whether they may read an index; None is what concerns no index."""
+        """Whether this access may read an index; None is for requests that concern no index."""
         return index is None or self.may_write(index) or EVERY in self.reads or index in self.reads
 
     def may_write(self, index: str | None) -> bool:
-        """Whether they may change it."""
+        """Whether this access may change the index."""
         return EVERY in self.writes or index in self.writes
 
 

@@ -148,7 +148,7 @@ def exposition(shown: Sequence[Shown], in_work: int) -> bytes:
 
 
 class _Shown(Collector):
-    """For the client library. What belongs to an index with a name has it as a label."""
+    """The metrics as the client library takes them. What belongs to an index with a name has it as a label."""
 
     def __init__(self, shown: Sequence[Shown], in_work: int) -> None:
         self._shown, self._in_work = shown, in_work

@@ -80,7 +80,7 @@ def _keep_memory() -> None:
 
 
 def _allow_files(wanted: int) -> None:
-    """As many open files as there may be connections, as far as the system lets us."""
+    """Raise the limit of open files to the number of connections, as far as the system allows it."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

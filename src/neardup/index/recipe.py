@@ -34,7 +34,8 @@ Codec = Literal["zlib", "zstd"]
 
 
 def default_config(contents: Contents) -> Config:
-    """For an index without a sample: 1-bit MinHash codes of word shingles, which need no document frequencies.
+    """The config of an index that was made without a sample: 1-bit MinHash codes of word shingles, which need no
+    document frequencies.
 
     If hits are verified the radius is wide: documents with a Jaccard similarity of 0.8 are 6.4 bits apart on average,
     and 94% of such pairs are within 10 bits. If hits are not verified, the radius is 6 bits, which means about 0.8.

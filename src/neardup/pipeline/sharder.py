@@ -98,7 +98,7 @@ class Sharder:
         return Work(self._work, self.threads, pages=self.config.html == "none")
 
     def _work(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Worked | None:
-        """For a reader, whose threads each have a block; nothing while shards that are there are passed over."""
+        """Fingerprints a block of a reader, in one of its threads; None while shards that exist are skipped."""
         return None if self._skipping else self._made_of(data, offsets, 1)
 
     def _made_of(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], threads: int) -> Worked:

@@ -249,7 +249,7 @@ def measure_deltas(codes: int = 1 << 20) -> Deltas:
     asked = generator.integers(0, 2**64, (min(codes, 1 << 15), 1), dtype=np.uint64)
 
     def seconds(key_bits: int) -> float:
-        """Of one query of one table with a key of so many bits."""
+        """The seconds that one query takes in one table with a key of so many bits."""
         mask = np.array([[((1 << key_bits) - 1) << (64 - key_bits)]], np.uint64)
         table = _core.SortedTables(words, 64, 3, mask, np.zeros(1, np.uint8), _core.Seek.binary, 1, None)
         start = process_time()

@@ -15,7 +15,7 @@ __all__ = ["SearchReport", "report_lines"]
 
 @dataclass(frozen=True)
 class SearchReport:
-    """Of one search: `codes` distinct codes of `bits` bits, compared within `radius`.
+    """Describes one search: `codes` distinct codes of `bits` bits, compared within `radius`.
 
     `chance` is the number of codes that chance alone puts within the radius of each, and `safe_radius` the widest one
     with at most 1. A search that may miss pairs has more: `relative` is R', the share of the pairs within the radius
@@ -56,7 +56,7 @@ class SearchReport:
 
     @classmethod
     def of(cls, method: str, codes: int, bits: int, radius: int, **others: Any) -> SearchReport:
-        """With the chance hits of so many codes."""
+        """The report of a search in so many codes, with the hits to expect by chance."""
         found = chance_hits(codes, bits, radius), safe_radius(codes, bits)
         return cls(method, codes, bits, radius, *found, **others)
 

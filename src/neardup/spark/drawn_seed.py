@@ -60,7 +60,7 @@ def _opened(spark: SparkSession, path: str) -> BinaryIO:
 
 
 class _HadoopFile:
-    """As much of a file on a Hadoop filesystem as a sample needs."""
+    """A file on a Hadoop filesystem, with the methods that a sample needs."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         system, place = file_system(spark, path)

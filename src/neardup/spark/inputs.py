@@ -171,7 +171,7 @@ class Files:
         }
 
     def rows(self, recipe: ReadRecipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
-        """With `whole`, all columns of a table, unchanged."""
+        """The rows of the table; with `whole`, all its columns, unchanged."""
         if recipe.tasks:
             return session.range(0, len(recipe.tasks), 1, len(recipe.tasks))
         paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if plain_path(f.path) in recipe.files]

@@ -230,8 +230,8 @@ class Stages:
         return self.folder.stage("verified", make, _compared())
 
     def _implied(self) -> Facts:
-        """Of many documents with equal fingerprints only the head was compared: its keeper is compared with the
-        rest."""
+        """Pairs inside large groups of equal fingerprints: only the first document of a group was compared, and its
+        keeper is compared with the rest."""
 
         def make() -> DataFrame:
             plain = Config(verify=self.config.verify)

@@ -182,7 +182,7 @@ class _Tally:
         return _rejected(found)
 
     def to_json(self, pieces: Pieces) -> str:
-        """With how often values that are no texts were read as texts, and the rows that were passed over."""
+        """As JSON, with the number of values that were converted to texts, and the rows that were skipped."""
         others = {"notes": pieces.terms.account.notes, "passed_over": pieces.sink.skipped}
         return json.dumps(
             {"counts": self.counts, "shortest": self.shortest, "rejected": self.reasons, **others}

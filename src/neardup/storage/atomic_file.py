@@ -116,7 +116,7 @@ def write_at(handle: int, data: bytes | memoryview, at: int) -> None:
 
 @contextmanager
 def named_errors(path: Path) -> Iterator[None]:
-    """Errors of the system within name this file, if they name none: those of a write do not."""
+    """Add the name of this file to system errors that have none, as the errors of a write do."""
     try:
         yield
     except OSError as error:

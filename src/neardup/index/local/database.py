@@ -243,7 +243,7 @@ class Database(SqliteFile):
         )
 
     def _sorted(self, found: list[T]) -> list[T]:
-        """In the order of rows; FormatError if a row is there twice."""
+        """Documents in the order of their rows; FormatError if a row is there twice."""
         return self._in_order(sorted(found, key=lambda line: line.row), 0, 1 << 63)
 
     def _in_order(self, found: list[T], first: int, last: int) -> list[T]:

@@ -155,7 +155,7 @@ class Session:
         state.pending.clear()
 
     def refresh(self) -> bool:
-        """For readers: move to the newest state. Returns whether there was one."""
+        """Move a reader to the newest state. Returns whether there was one."""
         if self.writes:
             return False
         with self.writer, self._gate.changing():

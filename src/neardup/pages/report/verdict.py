@@ -58,7 +58,7 @@ def _estimate(audit: Audit) -> str:
 
 
 def _loss(summary: Summary) -> str:
-    """Of how many removed documents a passage is lost."""
+    """How many removed documents have a passage that is lost with them."""
     if summary.lossless is None:
         return ""
     some = summary.dropped - summary.lossless

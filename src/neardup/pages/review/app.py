@@ -102,7 +102,7 @@ class RemovalParameters(AtThreshold):
 
 
 class ProtectedParameters(AtThreshold):
-    """With a format, all of them as a file."""
+    """Which documents to list; if a format is given, all of them are sent as a file."""
 
     offset: int = 0
     format: str = ""

@@ -104,7 +104,7 @@ def _how(bulk: BulkDecision) -> How:
 
 
 def _keepers(review: Review, view: View, clusters: list[int], bulk: BulkDecision) -> list[Asked]:
-    """In each cluster the best member by a policy or of a source, if it is not the keeper already."""
+    """The best member of each cluster by a policy or of a source, if it is not the keeper already."""
     findings, table = view.findings, view.table
     source: int | None = None
     if bulk.keep.startswith("source:"):

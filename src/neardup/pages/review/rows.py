@@ -148,7 +148,7 @@ def _is_number(text: str) -> bool:
 
 
 def _around(words: SplitText, run: range) -> str:
-    """A run of words, with the rest of the words that it cuts: of 1.500, where only the point differs, all of it."""
+    """Extend a run of characters to whole words: if only the point of 1.500 differs, the whole number is shown."""
     start, stop = run.start, run.stop
     least, most = max(0, start - _NUMBER_PARTS), min(len(words.parts), stop + _NUMBER_PARTS)
     while start > least and not words.parts[start - 1][-1:].isspace():

@@ -143,7 +143,7 @@ def _report(search: str, index: Any, held: Codes, radius: int, recall: float) ->
 
 
 def _with_recall(report: SearchReport, measured: Calibration | None, recall: float) -> SearchReport:
-    """With R' and its lower bound; a calibration of no pairs makes all flips."""
+    """Adds R' and its lower bound. If there were no pairs to calibrate on, all flips are made."""
     if measured is None or not measured.counted:
         why = "too few near pairs to calibrate on, so all flips are made"
         return replace(report, target=recall, relative=1.0, least=1.0, exact=why)

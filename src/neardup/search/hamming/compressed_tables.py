@@ -79,7 +79,7 @@ class CompressedTables:
 
     @property
     def bytes(self) -> int:
-        """Of the blocks, and of the key and start of each."""
+        """The bytes of the blocks, and of the key and start of each."""
         return sum(size for _, size in self._tables)
 
     @property

@@ -72,7 +72,8 @@ Similar = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def similar_in(task: Task, first: NDArray[np.int64]) -> Similar | None:
-    """For codes that are those of the rows `first`; None if the task cannot say."""
+    """Which pairs of codes are of similar documents, if code i is that of row `first[i]`; None if the task does not
+    verify pairs."""
     if (verified := task.verified) is None:
         return None
 

@@ -37,7 +37,7 @@ PRESENCE_BITS = 6  # key bits after the header that select a bit of a presence w
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one search structure: `bytes` without the row map, seconds to build it, seconds a query on one
+    """The cost of one search structure: `bytes` without the row map, seconds to build it, seconds a query on one
     core."""
 
     bytes: float
@@ -95,8 +95,8 @@ def tables_cost(
     kind: str,
     matched: float = 0.5,
 ) -> Cost:
-    """Of `design` over `codes` codes, when a share `matched` of queries has a neighbour. Headers have at most
-    `header_bits`, or what tables choose for themselves."""
+    """The cost of the tables of `design` over `codes` codes, when a share `matched` of queries has a neighbour.
+    Headers have at most `header_bits`, or what tables choose for themselves."""
     total_bytes, build = 0.0, 0.0
     table_ns: list[float] = []
     count, flipping = len(design.tables), sum(table.flips > 0 for table in design.tables)
@@ -194,7 +194,7 @@ def flip_sets_needed(header_bits: int, radius: int, recall: float) -> int:
 def psm_cost(
     machine: Machine, bits: int, codes: float, header_bits: int, flip_sets: int, *, matched: float = 0.5
 ) -> Cost:
-    """Of one sorted copy with a header table, probed with the code itself and `flip_sets` flips of its
+    """The cost of one sorted copy with a header table, probed with the code itself and `flip_sets` flips of its
     header."""
     header = min(header_bits, bits, 32)
     probe = _probe_ns(machine, codes, header, 1)
@@ -214,7 +214,7 @@ def psm_cost(
 
 
 def scan_cost(machine: Machine, bits: int, codes: float) -> Cost:
-    """Of comparing each query with every code."""
+    """The cost of comparing each query with every code."""
     words = max(1, bits // 64)
     seconds = machine.per_compare * words * codes * machine.query_factor("scan", codes) * NANO
     return Cost(bytes=8.0 * words * codes, build=0.0, all=seconds, first=seconds)
@@ -230,7 +230,7 @@ def batch_cost(
     *,
     leaving: float = 0.0,
 ) -> Cost:
-    """Of asking `batch` queries at once of a file of `codes` codes: the larger of reading it all and
+    """The cost of searching `batch` queries at once in a file of `codes` codes: the larger of reading it all and
     computing.
 
     `per_code` is the CPU seconds one stored code costs against a chunk or table of the batch's size, `extra`

@@ -125,7 +125,7 @@ _ESCAPE = re.compile("%[0-9a-f]{2}")
 
 
 def lower_path(path: str) -> str:
-    """In lower case, except for escapes, whose canonical form has capitals."""
+    """The path in lower case, except for escapes, whose canonical form has capitals."""
     lowered = path.lower()
     return _ESCAPE.sub(lambda match: match[0].upper(), lowered) if "%" in lowered else lowered
 
