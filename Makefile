@@ -165,6 +165,8 @@ sanitize: $(SANITIZED)/.installed $(SANITIZED)/.test
 # pyparsing, which pyparsing 3.3 warns of. Three ask for a newer numpy, pyarrow or fsspec than we do. They and what they need are in a
 # folder of their own, which only their tests use.
 NEWER := datatrove datasets daft
+OF_NEWER := tests/stages $(addprefix tests/readers/test_,tables.py objects.py) "tests/test_examples.py::test_example[hugging_face_dataset.py]" \
+	$(patsubst %,"tests/test_docs.py::test_page_runs[docs/how-to/%.md]",daft dataframe datatrove hugging-face)
 LOWEST_PIP = $(LOWEST)/bin/python -m uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --only-binary :all:
 
 $(LOWEST)/.tools: $(LOWEST)/.made pyproject.toml
@@ -178,7 +180,7 @@ $(LOWEST)/.tools: $(LOWEST)/.made pyproject.toml
 	touch $@
 
 test-lowest: $(LOWEST)/.installed engines
-	PYTHONPATH=$(LOWEST)/newer $(LOWEST)/bin/python -m pytest -q tests/stages tests/readers/test_tables.py tests/readers/test_objects.py
+	PYTHONPATH="$(CURDIR)/$(LOWEST)/newer" $(LOWEST)/bin/python -m pytest -q $(OF_NEWER)
 	$(LOWEST)/bin/python -m pytest -n 2 --dist loadscope -m "not slow"
 
 # Every way to install it ends in a working command; what the wheel and the source archive hold is checked.

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.leftovers import mark_children
 from support.scheduling import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401, hooks
-from support.skips import not_run, pytest_terminal_summary  # noqa: F401, the second is a hook
+from support.skips import PACKAGES, not_run, pytest_terminal_summary  # noqa: F401, the last is a hook
 
 from neardup import _core
 
@@ -139,6 +139,13 @@ def datatrove() -> None:
     for package in ("datatrove", "orjson"):
         if importlib.util.find_spec(package) is None:
             not_run(f"the package {package} is not installed", "pip install 'neardup[datatrove]'")
+
+
+@pytest.fixture(scope="session")
+def datasets() -> None:
+    """The package of Hugging Face. It wants a newer pyarrow than the oldest that we allow."""
+    if importlib.util.find_spec("datasets") is None:
+        not_run("the package datasets is not installed", PACKAGES)
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,9 @@ PORT = "8765"  # in pages that serve something
 # Pages that need something beside Python and our own packages: the fixture that has it, or skips.
 ENGINES = {
     "docs/how-to/daft.md": "daft",
+    "docs/how-to/dataframe.md": "datasets",
     "docs/how-to/datatrove.md": "datatrove",
+    "docs/how-to/hugging-face.md": "datasets",
     "docs/how-to/shared-index.md": "redis_server",
     "docs/how-to/spark.md": "java",
 }

@@ -49,8 +49,10 @@ TELLING = {
 }
 
 
-# Examples that start something beside Python: the fixture that has it, or skips.
+# Examples that need something beside our own packages: the fixture that has it, or skips.
+# To start the first two takes seconds.
 ENGINES = {"fleet_on_redis.py": "redis_server", "spark_dataframe.py": "java"}
+NEEDS = {**ENGINES, "hugging_face_dataset.py": "datasets"}
 # The tasks of the documentation, by their pages in docs/how-to.
 TASKS = [
     *("folder", "dataframe", "hugging-face", "daily-batch", "contamination", "keep-the-newest", "review"),
@@ -83,8 +85,8 @@ def test_every_example_is_tested():
     "name", [pytest.param(name, marks=pytest.mark.slow if name in ENGINES else ()) for name in TELLING]
 )
 def test_example(name, tmp_path, request):
-    if name in ENGINES:
-        request.getfixturevalue(ENGINES[name])
+    if name in NEEDS:
+        request.getfixturevalue(NEEDS[name])
     done = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / name],
         cwd=tmp_path,

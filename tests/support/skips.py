@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-__all__ = ["not_run", "pytest_terminal_summary"]
+__all__ = ["PACKAGES", "not_run", "pytest_terminal_summary"]
 
 PACKAGES = "pip install --editable '.[test]'"
 
