@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +15,24 @@ import yaml
 from tools.site.check import check_site
 
 ROOT = Path(__file__).parents[2]
+SOURCES = ("docs", "src", "core", "tools/site")
+NOT_SOURCES = {"", ".pyc"}  # folders, in which a file of Python's cache may be new
+
+
+def newer_than_its_sources(mark: Path, root: Path) -> bool:
+    """Whether `make docs` has passed after the last change of what the site is made of."""
+    if not mark.exists():
+        return False
+    made = mark.stat().st_mtime
+    sources = [*root.glob("*.*"), *(path for name in SOURCES for path in (root / name).rglob("*"))]
+    return all(path.stat().st_mtime < made for path in sources if path.suffix not in NOT_SOURCES)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site; warnings of mkdocs are errors."""
+    """The built site; warnings of mkdocs are errors. It is built here, except where `make docs` has just done that."""
+    if newer_than_its_sources(ROOT / "build" / "site.passed", ROOT):
+        return ROOT / "build" / "site"
     pytest.importorskip("mkdocstrings", reason="the extra `docs` is not installed; make docs installs it")
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
@@ -26,6 +40,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
     return folder
+
+
+def test_a_site_is_used_again_only_if_nothing_changed_since(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "src").mkdir()
+    page, code = tmp_path / "docs" / "index.md", tmp_path / "src" / "scan.py"
+    settings, mark = tmp_path / "mkdocs.yml", tmp_path / "build" / "passed"
+    for path in (page, code, settings):
+        path.touch()
+        os.utime(path, (1000, 1000))
+    assert not newer_than_its_sources(mark, tmp_path)
+    mark.parent.mkdir()
+    mark.touch()
+    os.utime(mark, (1001, 1001))
+    assert newer_than_its_sources(mark, tmp_path)
+    for path in (page, code, settings):
+        os.utime(path, (1002, 1002))
+        assert not newer_than_its_sources(mark, tmp_path)
+        os.utime(path, (1000, 1000))
+    assert newer_than_its_sources(mark, tmp_path)
 
 
 @pytest.mark.slow
