@@ -111,3 +111,11 @@ def test_columns_that_are_encrypted_are_refused(tmp_path):
     parquet.write_table(TABLE.select(["id", "text"]), path, encryption_properties=made)
     reader = nd.read(path)
     assert list(reader.documents()) == [] and set(reader.rejects.counts) == {"damaged file"}
+
+
+def test_a_footer_beyond_the_limit_is_not_decoded(tmp_path):
+    path = tmp_path / "a.parquet"
+    parquet.write_table(TABLE.replace_schema_metadata({"more": "x" * 100_000}), path)
+    assert sum(map(len, nd.read(path))) == len(TABLE)
+    reader = nd.read(path, limits=nd.readers.Limits(line_bytes=50_000))
+    assert list(reader) == [] and reader.account.rejected == {"damaged file": 1}

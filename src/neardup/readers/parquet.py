@@ -14,7 +14,7 @@ from neardup.readers.arrow_sizes import row_sizes, sized_pieces
 from neardup.readers.compression import COMPRESSIONS
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row, find_layout
-from neardup.readers.parquet_footer import ColumnChunk, chunks_of
+from neardup.readers.parquet_footer import ColumnChunk, chunks_of, footer_size
 from neardup.readers.parquet_lists import list_pages
 from neardup.readers.parquet_pages import Pages, pages_of, rows_at_a_time
 from neardup.readers.sources import Source
@@ -32,6 +32,10 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
 
     file = source.open()
     try:
+        size, most = footer_size(file), terms.limits.line_bytes
+        if size > most:  # it is decoded as a whole
+            raise ValueError(f"its footer has {size:,} bytes; the limit is {most:,}")
+        file.seek(0)
         table = parquet.ParquetFile(file, buffer_size=_BUFFER)
         data = table.metadata
         groups = [data.row_group(i).total_byte_size for i in range(data.num_row_groups)]

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from neardup.readers.thrift import BYTES, LIST, STRUCTURE, CompactReader
 
-__all__ = ["ColumnChunk", "chunks_of"]
+__all__ = ["ColumnChunk", "chunks_of", "footer_size"]
 
 _I32, _I64 = 5, 6
 _END = 8  # bytes behind the footer: its size, and a name
@@ -47,14 +47,20 @@ class ColumnChunk:
         return self.dictionary_page_offset is not None
 
 
-def chunks_of(file: BinaryIO) -> list[list[ColumnChunk]]:
-    """The chunks of each row group. ValueError if the footer is damaged. The position of the file is not kept."""
+def footer_size(file: BinaryIO) -> int:
+    """Bytes of the footer, as the end of the file says. ValueError if the file is shorter."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(end - _END, 0))
     size = int.from_bytes(file.read(4), "little")
     if size + _END > end:
         raise ValueError("its footer is cut off")
-    file.seek(end - _END - size)
+    return size
+
+
+def chunks_of(file: BinaryIO) -> list[list[ColumnChunk]]:
+    """The chunks of each row group. ValueError if the footer is damaged. The position of the file is not kept."""
+    size = footer_size(file)
+    file.seek(-_END - size, os.SEEK_END)
     footer = CompactReader(file.read(size))
     groups: list[list[ColumnChunk]] = []
     try:
