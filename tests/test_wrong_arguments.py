@@ -4,7 +4,6 @@ errors are those of neardup, or TypeError and ValueError with a sentence that na
 from __future__ import annotations
 
 import importlib
-import inspect
 import math
 import re
 import types
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.wrong_values import check_refusals
 
 import neardup as nd
 from neardup.errors import NeardupError
@@ -40,23 +40,6 @@ NAMESPACES = (
     chance,
     batch,
 )
-ALONE = [
-    None,
-    object(),
-    "text",
-    b"bytes",
-    2.5,
-    -1,
-    math.nan,
-    math.inf,
-    -math.inf,
-    10**30,
-    -(10**30),
-    True,
-    (),
-    lambda: None,
-]
-INSIDE = [[], {}, [object()], {"a": object()}]
 # Collections of anything, and what is made for every document: their contents are checked where they are used.
 OPEN = {
     "find_passage": {"documents", "passage"},
@@ -143,29 +126,7 @@ def test_names_on_pages_are_among_them() -> None:
 def test_wrong_values_are_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     short = name.rpartition(".")[2]
-    signature = inspect.signature(PUBLIC[name])
-    parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    needed = {p.name for p in parameters if p.default is p.empty}
-    for parameter in parameters:
-        if parameter.name in OPEN.get(short, set()):
-            continue
-        for value in ALONE + INSIDE:
-            given = FIXED.get(short, {}) | dict.fromkeys(needed, value) | {parameter.name: value}
-            first = [given.pop(p.name) for p in parameters if p.kind == p.POSITIONAL_ONLY and p.name in given]
-            try:
-                made = PUBLIC[name](*first, **given)
-                if isinstance(made, nd.Index):
-                    made.close()
-            except (NeardupError, OSError):
-                pass
-            except (TypeError, ValueError) as error:
-                said = str(error)
-                names = needed | {parameter.name}
-                assert any(re.search(rf"\b{one}\b", said) for one in names), (
-                    f"{parameter.name}={value!r}: {said}"
-                )
-            except Exception as error:
-                pytest.fail(f"{parameter.name}={value!r}: {type(error).__name__}: {error}")
+    check_refusals(PUBLIC[name], fixed=FIXED.get(short, {}), leave=OPEN.get(short, set()))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from neardup.readers.document import Document
 from neardup.readers.frames import ResultColumn, arrow_table, pandas_table, polars_table
 from neardup.readers.objects import keep_rows
 from neardup.search.report import report_lines
+from neardup.values.checks import checked_methods
 from neardup.values.wording import counted
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Dropped:
     similarity: float
 
 
+@checked_methods
 @dataclass(frozen=True, repr=False)
 class Result:
     """What `dedup` found. Rows are positions in what was given, also in `clusters` and `pairs`: `table.iloc[kept]`.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.order import stable_order
 
 __all__ = ["DATE_POLICIES", "FIELD_POLICIES", "Keep", "field_value", "host_of"]
@@ -25,6 +25,7 @@ FIELD_POLICIES = ("score", "highest", "lowest", *DATE_POLICIES)
 Among = Literal["all", "within", "across"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Keep:
     """The keep policy. Of equal documents, the first by sorted (path, row) is kept.
@@ -87,13 +88,15 @@ class Keep:
 
     def value_of(self, meta: Mapping[str, Any]) -> float:
         """The value of its field that ranks a document with these fields; NaN if there is none."""
-        assert self.score is not None
+        if self.score is None:
+            raise ConfigError("this Keep has no score, so no field ranks documents")
         value = field_value(meta.get(self.score))
         return _as_time(value) if self.dates else value
 
     def source_of(self, meta: Mapping[str, Any]) -> str:
         """The source of a document with these fields; empty if the field is missing."""
-        assert self.source is not None and self.field is not None
+        if self.source is None or self.field is None:
+            raise ConfigError("this Keep has no source, so no field names one")
         value = str(meta.get(self.field, ""))
         return host_of(value) if self.source.startswith("host:") else value
 

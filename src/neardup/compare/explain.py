@@ -18,13 +18,14 @@ from neardup.features.shingles import Shingles, Words
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
 from neardup.readers.document import Document
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 
 __all__ = ["Explanation", "explain"]
 
 _FIRST = np.zeros(1, np.int64)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Explanation:
     """All measures of one pair. Similarities are 0 to 1; distances are differing bits.

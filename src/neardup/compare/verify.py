@@ -18,7 +18,7 @@ from neardup.compare import similarity as measure
 from neardup.errors import ConfigError, DataError
 from neardup.features import Features
 from neardup.features.shingles import TextFeatures, Words
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["Containment", "Cosine", "Edit", "Identity", "Jaccard", "Pairs"]
@@ -43,6 +43,7 @@ class RowPairs(Protocol):
     def right(self) -> Rows: ...
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Pairs:
     """Verified pairs: rows `left[i]` and `right[i]` have similarity `similarity[i]`.
@@ -98,6 +99,7 @@ class _OnePair:
 _BOTH = _OnePair(np.zeros(1, np.int64), np.ones(1, np.int64))
 
 
+@checked_methods
 @dataclass(frozen=True)
 class _Threshold(ABC):
     """What the measures share: pairs of similarity `threshold` or more are kept, inclusive. With a `floor`, pairs down
@@ -142,6 +144,8 @@ class _Threshold(ABC):
         out. It is quicker, and misses a pair with a probability below one in 10^9.
         """
         check_threads(threads)
+        if not (hasattr(candidates, "left") and hasattr(candidates, "right")):
+            raise DataError(f"candidates have the columns left and right; this is {candidates!r:.80}")
         left = np.ascontiguousarray(candidates.left, dtype=np.int64)
         right = np.ascontiguousarray(candidates.right, dtype=np.int64)
         if left.shape != right.shape or left.ndim != 1:
@@ -258,6 +262,7 @@ class Cosine(_Threshold):
         return measure.cosine(features, left, right, threads=threads)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Edit(_Threshold):
     """Share of two texts that insertions and deletions leave: 1 - edits / (sum of lengths), of words or characters.
@@ -303,6 +308,7 @@ class Edit(_Threshold):
             ) from None
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Identity(_Threshold):
     """Words that two documents use equally often, after Hoad and Zobel (2003).

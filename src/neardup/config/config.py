@@ -24,7 +24,7 @@ from neardup.fingerprints.keyed import Keys
 from neardup.fingerprints.printer import Printer
 from neardup.search.interface import Method
 from neardup.search.lsh import LSH
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["VECTOR_BITS", "Config", "Templates"]
@@ -371,6 +371,7 @@ class Config:
         return to_toml(self.to_plain())
 
     @classmethod
+    @checked
     def load(cls, path: str | Path) -> Config:
         """Read a TOML file. Unknown names are refused, with those there are."""
         import tomllib  # for files alone

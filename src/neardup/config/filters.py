@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, MissingExtra
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Filters", "languages_of"]
 
@@ -22,6 +22,7 @@ _LINK = re.compile(r"https?://|www\.|href\s*=", re.IGNORECASE)
 _DETECTED = 20_000  # characters by which a language is recognised
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Filters:
     """What a document must have to be compared. Other documents are left out of the output too, and are counted.

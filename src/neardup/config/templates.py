@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neardup.errors import ConfigError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Templates"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Templates:
     """Lines and features that recur in more than `share` of a source's documents are not compared: menus, footers,

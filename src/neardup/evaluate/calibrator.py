@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
 from neardup.compare.diff import difference
+from neardup.errors import DataError
 from neardup.evaluate.labels import Belief, Label, histogram
 from neardup.evaluate.measurements import Measured
 from neardup.evaluate.metrics import Measure, f1
@@ -22,6 +23,7 @@ from neardup.evaluate.sample import exact_similarity
 from neardup.evaluate.settings import RADII, Setting
 from neardup.evaluate.tuner import JudgedPairs, Tuned, Tuner
 from neardup.features import Shingles
+from neardup.values.checks import checked_methods
 
 __all__ = ["Calibrator"]
 
@@ -32,6 +34,7 @@ MOST = 20_000  # pairs that are scored by every rule
 SURE = 0.002  # a pair of less doubt needs no question
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Calibrator:
     """A corpus that is measured once and can be judged again whenever labels are added.
@@ -111,6 +114,8 @@ class Calibrator:
 
     def text(self, id: str) -> str | bytes:
         """The text of a document."""
+        if id not in self._place:
+            raise DataError(f"there is no document {id!r}")
         return self.texts[self._place[id]]
 
     def question(self, labels: list[tuple[Label, float]]) -> Borderline | None:
@@ -211,6 +216,9 @@ class Calibrator:
     def known(self, labels: Iterable[Label]) -> tuple[list[tuple[Label, float]], tuple[str, ...]]:
         """Labels of pairs of this corpus, with the similarity of each."""
         given = list(labels)
+        for label in given:
+            if not isinstance(label, tuple | list) or len(label) != 3:
+                raise DataError(f"labels are (id, id, share of 1), not {label!r:.80}")
         place = self._place
         here = [label for label in given if label[0] in place and label[1] in place and label[0] != label[1]]
         pairs = np.array([[place[label[0]], place[label[1]]] for label in here], np.int64).reshape(-1, 2)

@@ -23,6 +23,7 @@ from neardup.features import Shingles
 from neardup.features.features import Features
 from neardup.features.lines import lines_of, recurring_lines, without_lines
 from neardup.features.weights import Common, Frequencies
+from neardup.values.checks import checked_methods
 
 __all__ = ["RULES", "WIDTHS", "Rule", "rule_scores", "rules_for"]
 
@@ -32,6 +33,7 @@ Page = Literal["main", "whole"]
 WIDTHS = (5, 3, 8, 12)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Rule:
     """What is compared and how; with a threshold it is a config.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from neardup.compare.verify import Jaccard
 from neardup.config.config import Config
 from neardup.search.lsh import LSH
+from neardup.values.checks import checked_methods
 
 __all__ = ["PairFacts", "Setting", "all_settings", "bands_for", "shares_band", "sketch_size"]
 
@@ -24,6 +25,7 @@ COSINE_BANDS = 0.5
 """Bands use shingles, not cosine: for cosine they are designed for this Jaccard similarity, loosely."""
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Setting:
     """One way to find near-duplicates: MinHash bands designed for a threshold, or simhash codes within a radius; then,

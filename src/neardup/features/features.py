@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError, SchemeError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, check_whole, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Features", "combine"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Features:
     """The features of many documents: row i is `hashes[offsets[i]:offsets[i+1]]` with its weights.
@@ -56,6 +57,8 @@ class Features:
         weights: list[float] = []
         sizes: list[int] = []
         for row in rows:
+            if not isinstance(row, Iterable):
+                raise DataError(f"rows must be mappings or lists of features, not {row!r:.80}")
             pairs = row.items() if isinstance(row, Mapping) else ((feature, 1.0) for feature in row)
             before = len(hashes)
             for feature, weight in pairs:
@@ -83,6 +86,7 @@ class Features:
 
     def row(self, index: int) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
         """The hashes and weights of one document, as views."""
+        index = check_whole(index, "index", 0, len(self) - 1)
         part = slice(self.offsets[index], self.offsets[index + 1])
         return self.hashes[part], self.weights[part]
 

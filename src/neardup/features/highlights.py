@@ -10,7 +10,7 @@ from neardup.errors import ConfigError
 from neardup.features.features import Features, combine
 from neardup.features.shingles import TextFeatures
 from neardup.features.weights import Counting, weigh
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["URL_FIELD", "WINDOW", "Highlights"]
 
@@ -21,6 +21,7 @@ URL_FIELD = "url"
 _MOST = 1000.0
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Highlights:
     """How much the words of a page count that it sets apart: an ordinary word counts once.

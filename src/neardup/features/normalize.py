@@ -13,13 +13,14 @@ from neardup import _core
 from neardup.errors import ConfigError, MissingExtra
 from neardup.features import date_words
 from neardup.features.texts import Texts, as_texts
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 
 __all__ = ["Normalize", "normalize", "tokens"]
 
 FOLDED = "0"  # the replacement of a folded number
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Normalize:
     """The steps that are applied to a text before features are made; each step can be switched.

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
-from neardup.features.weights import in_batches
+from neardup.features.weights import MOST_COUNT, check_features, in_batches
 from neardup.storage.frozen_file import read_frozen, write_frozen
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, check_whole, checked_methods
 
 if TYPE_CHECKING:
     from neardup.features.shingles import TextFeatures
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Phrases"]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Phrases:
     """A frozen set of word pairs, learnt from a corpus. A text is read from left to right; a pair in the set becomes
@@ -53,6 +54,9 @@ class Phrases:
             raise ConfigError("Phrases: at_least must be at least 1 and lift not negative")
         from neardup.features.shingles import Words
 
+        if features is not None:
+            check_features(features)
+        at_least = check_whole(at_least, "at_least", 1, MOST_COUNT)
         plain = Words() if features is None else features.words()
         words, pairs = _core.Tally(), _core.Tally()
         for batch in in_batches(texts):

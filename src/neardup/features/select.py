@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Modulo", "Selection", "Smallest", "Winnow"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Modulo:
     """Keep the features that are 0 modulo `modulus` (0 mod 4 in the lecture slides, 0 mod 16 in Mitzenmacher's notes).
@@ -50,6 +51,7 @@ class Modulo:
         return chosen
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Smallest:
     """Keep the `many` smallest features: a sample of bounded size, however long the document.
@@ -77,6 +79,7 @@ class Smallest:
         return hashes[kept]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Winnow:
     """Keep the smallest feature of every `window` successive ones (Schleimer, Wilkerson, Aiken 2003).

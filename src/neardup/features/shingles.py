@@ -17,7 +17,7 @@ from neardup.features.phrases import Phrases
 from neardup.features.select import Modulo, Selection, Smallest, Winnow
 from neardup.features.texts import Texts, as_texts
 from neardup.features.weights import Common, Counting, Idf, counting, weigh
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 from neardup.values.threads import check_threads
 
@@ -27,6 +27,7 @@ VERSION = 1
 WIDEST = 1024
 
 
+@checked_methods
 @dataclass(frozen=True)
 class TextFeatures:
     """The common base of all text features; use Words, Shingles, Characters or Sentences.

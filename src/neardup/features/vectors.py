@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.features.features import Features
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["MOST_DIMENSIONS", "Vectors"]
@@ -26,6 +26,7 @@ MOST_DIMENSIONS = 65_536
 Matrix = NDArray[np.float32]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Vectors:
     """The vectors of a column, which are compared by their angle in the place of words.

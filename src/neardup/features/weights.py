@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, SchemeError
+from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.features.features import Features
 from neardup.features.texts import as_texts
 from neardup.storage.frozen_file import read_frozen, write_frozen
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, check_whole, checked, checked_methods
 
 if TYPE_CHECKING:
     from neardup.features.shingles import TextFeatures
     from neardup.features.texts import Texts
 
-__all__ = ["COUNTS", "Common", "Frequencies", "Idf", "counting", "in_batches", "weigh"]
+__all__ = ["COUNTS", "Common", "Frequencies", "Idf", "check_features", "counting", "in_batches", "weigh"]
 
+MOST_COUNT = 2**32 - 1  # documents that a count can hold
 Counting = Literal["constant", "count", "log"]
 COUNTS: dict[str, _core.Count] = {
     "constant": _core.Count.constant,
@@ -41,8 +42,18 @@ def counting(name: str) -> _core.Count:
     return COUNTS[name]
 
 
+def check_features(features: object) -> None:
+    """Raise ConfigError unless these are features of texts."""
+    from neardup.features.shingles import TextFeatures
+
+    if not isinstance(features, TextFeatures):
+        raise ConfigError(f"features must be those of texts, such as nd.Words(), not {features!r:.80}")
+
+
 def in_batches(texts: Texts, size: int = BATCH) -> Iterable[_core.Texts]:
     """A column of texts as native batches; streams are read piece by piece, complete columns are one batch."""
+    if not isinstance(texts, Iterable | _core.Texts):
+        raise DataError(f"texts must be a list or a stream of texts, not {texts!r:.80}")
     if hasattr(texts, "__len__") or isinstance(texts, _core.Texts):
         yield as_texts(texts)
         return
@@ -56,6 +67,7 @@ def in_batches(texts: Texts, size: int = BATCH) -> Iterable[_core.Texts]:
         yield as_texts(batch)  # type: ignore[arg-type]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Frequencies:
     """In how many of `documents` documents each feature occurs; hashes ascend. `features` is the scheme of the
@@ -83,13 +95,14 @@ class Frequencies:
         cls, texts: Texts, features: TextFeatures, *, at_least: int = 1, threads: int = 1
     ) -> Frequencies:
         """Count a corpus; features that occur in fewer than `at_least` documents are left out."""
+        check_features(features)
         plain = features.unweighted()
         tally = _core.Tally()
         documents = 0
         for batch in in_batches(texts):
             tally.add_documents(batch, plain.recipe(batch), threads)
             documents += len(batch)
-        hashes, counts, _, _ = tally.columns(at_least)
+        hashes, counts, _, _ = tally.columns(check_whole(at_least, "at_least", 0, MOST_COUNT))
         return cls(documents, hashes, counts, plain.scheme)
 
     @cached_property
@@ -110,6 +123,7 @@ class Frequencies:
         return cls(facts["documents"], columns["hashes"], columns["counts"], facts["features"]), facts
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Idf:
     """TF-IDF weights from frequencies that never change.
@@ -185,6 +199,7 @@ class Idf:
         return cls(frequencies, facts["tf"])  # type: ignore[arg-type]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Common:
     """Features that occur in more than `share` of the documents: templates, menus, licence headers.
@@ -214,6 +229,8 @@ class Common:
         cls, texts: Texts, features: TextFeatures, *, share: float = 0.01, floor: int = 1, threads: int = 1
     ) -> Common:
         """Find the common features of a corpus."""
+        if not 0 <= share <= 1:
+            raise ConfigError(f"Common: share is from 0 to 1, not {share}")
         all_of_them = Frequencies.count(texts, features, threads=threads)
         common = all_of_them.counts > share * all_of_them.documents
         found = Frequencies(

@@ -23,7 +23,7 @@ from neardup.storage.atomic_file import sync_folder, write_at
 from neardup.storage.checked_json import checked_json, complete_lines
 from neardup.storage.lock import FileLock
 from neardup.storage.regular_file import open_regular
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.wording import printable
 
 __all__ = ["DECISIONS", "Asked", "DecisionLog", "FindingsReplaced", "identity", "read_decisions"]
@@ -55,6 +55,7 @@ class FindingsReplaced(DataError):
         )
 
 
+@checked_methods
 class DecisionLog:
     """The log of one findings folder. New lines are read as the log grows; lines are appended under a lock.
 
@@ -165,6 +166,8 @@ class DecisionLog:
         return self.add_all(asked)
 
     def _check(self, asked: Asked) -> None:
+        if not isinstance(asked, Asked):
+            raise DataError(f"asked must be decisions, not {asked!r:.80}")
         if asked.kind not in get_args(Kind):
             raise ConfigError(f"a decision is {', '.join(get_args(Kind))}, not {asked.kind!r}")
         rows = asked.left, asked.right

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from neardup.errors import FormatError
 from neardup.storage.checked_json import parse_checked
 from neardup.storage.regular_file import open_regular, read_regular
+from neardup.values.checks import checked_methods
 
 __all__ = ["Decision", "Decisions", "How", "Kind", "decided_labels", "is_log", "parse_decision"]
 
@@ -90,6 +91,7 @@ class Decision:
         }
 
 
+@checked_methods
 @dataclass
 class Decisions:
     """The decisions in force: `pairs` has the accepted and rejected pairs, `choices` the chosen keepers, `marks` the

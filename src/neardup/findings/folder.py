@@ -31,7 +31,7 @@ from neardup.findings.reread import fields_again
 from neardup.findings.stored_texts import StoredTexts
 from neardup.pipeline.template_shares import Recurring, template_features, template_shares
 from neardup.storage.output import check_outputs, is_stream
-from neardup.values.checks import checked
+from neardup.values.checks import check_whole, checked, checked_methods
 from neardup.values.distinct import distinct
 from neardup.values.wording import counted
 
@@ -60,6 +60,7 @@ def scan_id(path: Path) -> str:
     return f"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"
 
 
+@checked_methods
 class Findings:
     r"""The output of a scan. Opening it reads the manifest, unless that is given because it is still to be written;
     columns are read and checked when they are first used.
@@ -206,6 +207,7 @@ class Findings:
 
     def place(self, row: int) -> Place:
         """Where a document was read."""
+        self._check_row(row)
         return Place(self.file_names[int(self.files[row])], int(self.places[row]))
 
     @cached_property
@@ -354,7 +356,11 @@ class Findings:
 
     def text(self, row: int) -> str:
         """The text of a document that is in a pair or has the words of another; other texts were not stored."""
+        self._check_row(row)
         return next(iter(self.texts(np.array([row]))))
+
+    def _check_row(self, row: int) -> None:
+        check_whole(row, "row", 0, len(self) - 1)
 
     def texts(self, rows: Rows) -> Iterator[str]:
         """The texts of some documents as they were compared; of equal ones, the text of the first."""
@@ -368,6 +374,7 @@ class Findings:
 
     def has_text(self, row: int) -> bool:
         """Whether the text of this document was stored."""
+        self._check_row(row)
         return self.stored.place(int(self.first[row])) is not None
 
     @cached_property

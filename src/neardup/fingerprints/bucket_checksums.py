@@ -10,12 +10,13 @@ import numpy as np
 from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BucketChecksums"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class BucketChecksums(KeyScheme):
     """`buckets` checksums: features fall into buckets by hash, and each bucket's distinct features make its checksum.

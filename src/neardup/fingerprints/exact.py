@@ -12,7 +12,7 @@ import numpy as np
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Digests
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Exact", "digest_texts", "expected_false_merges"]
@@ -38,6 +38,7 @@ _SIZES = {
 }
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Exact:
     """Digests of the raw text: one changed space gives another digest.

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 
 __all__ = ["Codes", "Digests", "Fingerprints", "PackedSketches", "Sketches", "concatenate", "same_scheme"]
 
 Kind = TypeVar("Kind", bound="Fingerprints")
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Fingerprints:
     """The base of all kinds. `empty[i]` says that document i had no features and so has no fingerprint: its row holds
@@ -66,6 +67,7 @@ class Fingerprints:
         return {name: value for name, value in columns.items() if isinstance(value, np.ndarray)}
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Digests(Fingerprints):
     """Exact hashes: `digests` is uint8[n, bytes].
@@ -84,6 +86,7 @@ class Digests(Fingerprints):
     MAIN: ClassVar[str] = "digests"
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Codes(Fingerprints):
     """Bit codes, compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j % 64 of word j
@@ -136,6 +139,7 @@ class PackedSketches(Fingerprints):
     MAIN: ClassVar[str] = "packed"
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Sketches(Fingerprints):
     """MinHash values: `values` is uint32[n, k]; the share of equal values estimates the Jaccard similarity.

@@ -15,12 +15,13 @@ from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.features.weights import Frequencies
 from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["FittedIMatch", "IMatch"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class IMatch(KeyScheme):
     """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, is from `low` to `high`: 0 is a word

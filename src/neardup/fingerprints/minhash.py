@@ -13,12 +13,13 @@ from neardup.features import Features
 from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes, Sketches
 from neardup.fingerprints.printer import Printer, Reading
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BitMinHash", "MinHash"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class MinHash(Printer):
     """Sketches of `values` 32-bit values each; weights are ignored.
@@ -92,6 +93,7 @@ class MinHash(Printer):
         return Reading(sketches, digest, empty, tokens, replaced)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class BitMinHash(Printer):
     """Codes of 64 or 128 bits that keep one bit of each of as many MinHash values, for Hamming search.

@@ -16,6 +16,7 @@ from neardup.features.features import Features
 from neardup.features.shingles import TextFeatures
 from neardup.features.weights import Frequencies
 from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.values.checks import checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Printer", "Reading", "read_words"]
@@ -33,6 +34,7 @@ class Reading:
     replaced: int
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Printer(ABC):
     """Makes fingerprints. A new subclass defines what it `makes`, its scheme, and how it computes them from

@@ -14,11 +14,12 @@ from neardup.features import Features
 from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer, Reading
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Simhash"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Simhash(Printer):
     """Codes of 32, 64 or 128 bits whose distance follows the angle between weighted feature vectors.

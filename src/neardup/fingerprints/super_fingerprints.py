@@ -12,12 +12,13 @@ from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.fingerprints.keyed import Keys, KeyScheme
 from neardup.fingerprints.minhash import MinHash
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["SuperFingerprints"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class SuperFingerprints(KeyScheme):
     """`many` fingerprints, each of `values` MinHash values: 6 of 14, of which 2 must be equal, as in AltaVista.

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.errors import DataError
+from neardup.values.checks import checked_methods
+
 __all__ = ["Answers", "Cluster", "Health", "Hit", "Seen", "Stats", "Stored"]
 
 
@@ -168,6 +171,7 @@ class Health:
         return not self.problems
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Answers(Sequence[Seen]):
     """The answers for a batch, in order: columns, and a sequence of Seen.
@@ -232,6 +236,8 @@ class Answers(Sequence[Seen]):
     @classmethod
     def joined(cls, parts: Sequence[Answers]) -> Answers:
         """Join several batches."""
+        if not all(isinstance(part, Answers) for part in parts):
+            raise DataError("parts must be Answers")
         if len(parts) == 1:
             return parts[0]
         none = np.empty(0, np.int64)

@@ -25,15 +25,17 @@ from neardup.index.recipe import Contents
 from neardup.readers.batch import Batch
 from neardup.readers.document import Document
 from neardup.search.interface import Hits, Mode, check_mode
-from neardup.values.checks import checked
+from neardup.values.checks import check_whole, checked, checked_methods
 from neardup.values.seeds import Seed
 
 __all__ = ["Index"]
 
+MOST_SECONDS = 2**53 // 1000  # a time in milliseconds is a whole number of a database
 AT_ONCE = 1024  # documents that are prepared and passed to the store together
 _STORED = {"text": "texts", "features": "features", "none": "fingerprints"}
 
 
+@checked_methods
 class Index:
     """Documents stored in a folder. When they or their near-duplicates come again, the index finds them.
 
@@ -227,6 +229,8 @@ class Index:
 
     def forget(self, before: float) -> int:
         """Delete all documents added before a time, in seconds since 1970. Returns how many there were."""
+        if abs(before) > MOST_SECONDS:
+            raise ConfigError(f"before is a time in seconds since 1970, not {before:g}")
         return self._store.writer.forget(int(before * 1000))
 
     def expire(self) -> int:
@@ -267,6 +271,11 @@ class Index:
 
     def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
         """The ids of those rows that exist."""
+        if isinstance(rows, str):
+            raise ConfigError(f"rows must be whole numbers, not {rows!r:.80}")
+        rows = list(rows)
+        for row in rows:
+            check_whole(row, "rows", 0, 2**62)
         return self._store.ids(rows)
 
     def get(self, id: str) -> Stored | None:

@@ -24,7 +24,7 @@ from neardup.features.shingles import Shingles
 from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["Copied", "Copies", "find_copies"]
@@ -75,6 +75,7 @@ class _Corpus:
     threads: int
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Copies(Sequence[Copied]):
     """Pairs that share a passage of at least `words` words. They are ordered by the share of the part in passages or by

@@ -19,6 +19,7 @@ from neardup.passages.repeat_search import Finding, FirstPass
 from neardup.passages.settings import Clock, SearchTerms, first_pass
 from neardup.readers import Reader
 from neardup.storage.spill import Columns, Spill
+from neardup.values.checks import checked_methods
 from neardup.values.seeds import Seed
 
 __all__ = ["Lines", "Paragraphs"]
@@ -27,6 +28,7 @@ Places = NDArray[np.int64]
 _ROW = np.uint64(0x9E3779B97F4A7C15)  # odd, so that different rows give different numbers
 
 
+@checked_methods
 @dataclass(frozen=True)
 class _Parts(Finding):
     """Lines and paragraphs differ only in where they end."""
@@ -48,6 +50,7 @@ class _Parts(Finding):
         return _core.parts_of(texts, self.normalize.native(), part, self.min_length, seed, threads)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Lines(_Parts):
     r"""Lines of at least `min_length` words that occur more than once in a corpus.

@@ -19,6 +19,7 @@ from neardup.passages.settings import Clock, SearchTerms, first_pass
 from neardup.passages.token_file import TokenFile
 from neardup.passages.windows import Letters, repeated_windows
 from neardup.readers import Reader
+from neardup.values.checks import checked_methods
 from neardup.values.seeds import Seed
 
 __all__ = ["Passages"]
@@ -26,6 +27,7 @@ __all__ = ["Passages"]
 Places = NDArray[np.int64]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Passages(Finding):
     """Stretches of at least `min_length` words that occur more than once in a corpus, in one document or several.

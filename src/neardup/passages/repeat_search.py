@@ -18,7 +18,7 @@ from neardup.readers import Reader
 from neardup.readers.account import TOLERATED
 from neardup.readers.object_types import Objects
 from neardup.readers.reader import Places
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.seeds import Seed
 
 __all__ = ["Finding", "FirstPass"]
@@ -33,6 +33,7 @@ class FirstPass:
     spilled: int
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Finding(ABC):
     """Parts of documents that occur more than once; each kind of part defines its first pass.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.wording import counted
 
 __all__ = ["Occurrence", "Repeat", "Repeats"]
@@ -63,6 +63,7 @@ class Repeat:
         check_fields(self)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Repeats:
     r"""Repeated lines, paragraphs or passages of a corpus.

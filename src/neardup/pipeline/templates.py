@@ -21,7 +21,7 @@ from neardup.pipeline.equal_words import first_rows
 from neardup.pipeline.fit import template_lines
 from neardup.pipeline.inputs import Documents, incoming
 from neardup.pipeline.run import Run
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 from neardup.values.distinct import hashes_among
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
@@ -56,6 +56,7 @@ class SourceTemplate:
         check_fields(self)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class LearntTemplates:
     r"""What was learnt from each source that has enough documents; `small` counts the sources that have too few.

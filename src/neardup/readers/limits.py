@@ -6,11 +6,12 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 from neardup.errors import ConfigError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Limits"]
 
 
+@checked_methods
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds, in bytes and inclusive, that bound the memory of a read for any input.

@@ -10,7 +10,7 @@ from importlib import import_module
 from os import PathLike, fspath
 from typing import Any, TypeAlias, TypeGuard
 
-from neardup.errors import ConfigError
+from neardup.errors import ConfigError, DataError
 from neardup.readers.account import Account, CountedRejects
 from neardup.readers.ahead import Ahead, Work
 from neardup.readers.batch import Batch
@@ -27,7 +27,7 @@ from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 from neardup.readers.text_block import TextBlock
 from neardup.readers.unclear import Unclear
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.wording import counted
 
 __all__ = ["Places", "Reader", "open_file", "read", "read_again", "text_columns"]
@@ -64,6 +64,7 @@ def _opener(format: str) -> Callable[[Source, Terms], Opened]:
     return found
 
 
+@checked_methods
 class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time it starts again.
 
@@ -109,6 +110,8 @@ class Reader:
     ) -> Reader:
         """A reader of some of the files, whose account and `rejects` are of these alone. `before` is the layout of the
         files read before them, which is used if their own rows do not decide one."""
+        if not all(isinstance(file, Source) for file in files):
+            raise DataError("files must be files of this reader")
         account = Account(found=len(files), read=len(files))
         reader = Reader(self._source, replace(self._terms, account=account), files, rejects)
         reader._before = before

@@ -10,6 +10,7 @@ from tempfile import SpooledTemporaryFile
 from types import TracebackType
 
 from neardup.storage.atomic_file import AtomicFile
+from neardup.values.checks import checked_methods
 
 __all__ = ["Rejects"]
 
@@ -17,6 +18,7 @@ SAMPLE = 160
 _HELD = 1 << 20  # bytes of held rejections that are kept in memory; more of them wait in a file
 
 
+@checked_methods
 class Rejects:
     """A sink for rejected rows: `counts` by reason, and with a path one JSON line each.
 

@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 from neardup.errors import ConfigError
 from neardup.scrapy.judge import Judge, Page
 from neardup.scrapy.seen_store import Verdict
+from neardup.values.checks import checked
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -20,6 +21,7 @@ __all__ = ["NearDuplicate", "NearDuplicateItems"]
 class NearDuplicate(DropItem):
     """An item was dropped: `id` is a duplicate of `duplicate_of`, by `similarity` (0 to 1, None if unknown)."""
 
+    @checked
     def __init__(self, verdict: Verdict) -> None:
         self.id, self.duplicate_of, self.similarity = verdict.id, verdict.duplicate_of, verdict.similarity
         near = "" if verdict.similarity is None else f", similarity {verdict.similarity:.3f}"
@@ -33,6 +35,7 @@ class NearDuplicateItems:
     judged by its own text, or by the text of its HTML. Items without a URL, a text and HTML pass, and are counted.
     """
 
+    @checked
     def __init__(self, judge: Judge) -> None:
         self._judge, self._options = judge, judge.options
 

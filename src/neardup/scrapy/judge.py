@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from neardup.errors import ConfigError
 from neardup.http.client import ServiceError
 from neardup.scrapy.backlog import Backlog
 from neardup.scrapy.options import Options
@@ -75,6 +76,8 @@ class Judge:
     @classmethod
     def of(cls, crawler: Crawler) -> Judge:
         """The judge of a crawl. It is created for the first component and closed with the spider."""
+        if not (hasattr(crawler, "settings") and hasattr(crawler, "signals")):
+            raise ConfigError(f"crawler must be a Crawler of Scrapy, not {crawler!r:.80}")
         judge = _judges.get(crawler)
         if judge is None:
             options = Options.from_settings(crawler.settings)

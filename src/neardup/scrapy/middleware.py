@@ -12,6 +12,7 @@ from scrapy.http import HtmlResponse
 from neardup.scrapy.follow import Links
 from neardup.scrapy.judge import Judge, Page
 from neardup.scrapy.seen_store import Verdict
+from neardup.values.checks import checked
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -30,6 +31,7 @@ class NearDuplicateLinks:
     Only pages with status 200 to 299 are judged. A request with `meta={"neardup": False}` is not judged.
     """
 
+    @checked
     def __init__(self, judge: Judge) -> None:
         self._judge, self._options = judge, judge.options
         self._links = Links()

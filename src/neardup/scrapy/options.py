@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from neardup.errors import ConfigError
+from neardup.values.checks import check_fields
 from neardup.web.html import Method
 
 __all__ = ["Action", "Options"]
@@ -61,6 +62,7 @@ class Options:
     canonical_urls: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.index and self.service:
             raise ConfigError("set NEARDUP_INDEX or NEARDUP_SERVICE, not both")
         if self.service and self.index_options:
@@ -80,20 +82,34 @@ class Options:
         path, service = settings.get("NEARDUP_INDEX"), settings.get("NEARDUP_SERVICE")
         return cls(
             index=None if not path else str(path),
-            index_options=settings.getdict("NEARDUP_INDEX_OPTIONS"),
+            index_options=_read(settings.getdict, "NEARDUP_INDEX_OPTIONS", None, "a mapping"),
             service=service or None,
             token=settings.get("NEARDUP_TOKEN"),
             service_index=settings.get("NEARDUP_SERVICE_INDEX") or None,
-            service_seconds=settings.getfloat("NEARDUP_SERVICE_SECONDS", cls.service_seconds),
+            service_seconds=_read(
+                settings.getfloat, "NEARDUP_SERVICE_SECONDS", cls.service_seconds, "a number"
+            ),
             action=settings.get("NEARDUP_ACTION", cls.action),
             mark_field=settings.get("NEARDUP_MARK_FIELD", cls.mark_field),
             url_field=settings.get("NEARDUP_URL_FIELD", cls.url_field),
             text_field=settings.get("NEARDUP_TEXT_FIELD", cls.text_field),
             html_field=settings.get("NEARDUP_HTML_FIELD", cls.html_field),
-            drop_links=settings.getbool("NEARDUP_DROP_LINKS", cls.drop_links),
-            priority_adjust=settings.getint("NEARDUP_PRIORITY_ADJUST", cls.priority_adjust),
+            drop_links=_read(settings.getbool, "NEARDUP_DROP_LINKS", cls.drop_links, "True or False"),
+            priority_adjust=_read(
+                settings.getint, "NEARDUP_PRIORITY_ADJUST", cls.priority_adjust, "a whole number"
+            ),
             html=settings.get("NEARDUP_HTML", cls.html),
-            html_seconds=settings.getfloat("NEARDUP_HTML_SECONDS", cls.html_seconds),
-            html_workers=settings.getint("NEARDUP_HTML_WORKERS", cls.html_workers),
-            canonical_urls=settings.getbool("NEARDUP_CANONICAL_URLS", cls.canonical_urls),
+            html_seconds=_read(settings.getfloat, "NEARDUP_HTML_SECONDS", cls.html_seconds, "a number"),
+            html_workers=_read(settings.getint, "NEARDUP_HTML_WORKERS", cls.html_workers, "a whole number"),
+            canonical_urls=_read(
+                settings.getbool, "NEARDUP_CANONICAL_URLS", cls.canonical_urls, "True or False"
+            ),
         )
+
+
+def _read(read: Callable[[str, Any], Any], name: str, default: Any, wanted: str) -> Any:
+    """A setting of a type that Scrapy converts; ConfigError with its name if it cannot."""
+    try:
+        return read(name, default)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ConfigError(f"{name} must be {wanted}: {error}") from None

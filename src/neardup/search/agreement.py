@@ -24,7 +24,7 @@ from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.interface import Candidates, Keyed, KeyMethod, PrintColumns, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, check_whole, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["Agree", "folded"]
@@ -34,6 +34,7 @@ Places = NDArray[Any]
 _NAMES = {"keys": "places", "values": "values"}
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Agree(KeyMethod):
     """Candidates whose keys or sketch values are equal at `least` places or more; None is most of them.
@@ -68,6 +69,7 @@ class Agree(KeyMethod):
 
     def parts(self, places: int) -> list[slice]:
         """The parts of which at least one must be equal; their sizes differ by at most one."""
+        places = check_whole(places, "places", 1, 1 << 20)
         many = places - self.needed(places) + 1
         ends = [places * part // many for part in range(many + 1)]
         return [slice(a, b) for a, b in pairwise(ends)]

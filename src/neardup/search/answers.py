@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Candidates", "Hits", "Keyed", "Mode", "check_mode"]
 
@@ -63,6 +63,7 @@ class Hits:
         return Candidates(self.query[ahead], self.row[ahead], self.distance[ahead])
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Candidates:
     """Pairs of rows of one set, not yet verified on their features: rows `left[i]` and `right[i]` have codes

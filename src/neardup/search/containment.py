@@ -30,7 +30,7 @@ from neardup.search.interface import Method, PrintColumns, Shuffled, Task, Verif
 from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
 from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["HeldPairs", "Inverted"]
@@ -70,6 +70,7 @@ class Holding:
         return self.entries, self.numbers, self.counts, self.begins, self.holders
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Inverted(Method):
     """Candidates by the `probes` smallest features of each document; by default as many as the recall needs.
@@ -152,8 +153,14 @@ class Inverted(Method):
 
     def expected(self, containment: float) -> float:
         """The least probability to find a pair of this containment, without the effect of the cap."""
-        assert self.probes is not None, "probes are chosen for a threshold"
-        return float(1 - (1 - containment) ** self.probes)
+        if not 0 <= containment <= 1:
+            raise ConfigError(f"a containment is from 0 to 1, not {containment}")
+        return float(1 - (1 - containment) ** self._chosen())
+
+    def _chosen(self) -> int:
+        if self.probes is None:
+            raise ConfigError("Inverted: the number of probes is open; choose it with for_threshold")
+        return self.probes
 
     def join(
         self,
@@ -177,7 +184,7 @@ class Inverted(Method):
         features.
         """
         check_threads(threads)
-        assert self.probes is not None, "probes are chosen for a threshold"
+        self._chosen()
         found = HeldPairs(runs if runs is not None else PairRuns())
         best = np.arange(len(rows)) if rank is None else np.argsort(np.argsort(rank[rows], kind="stable"))
         most = memory if folder is not None else 1 << 62
@@ -191,7 +198,7 @@ class Inverted(Method):
             shelf = Shelf(place and place / "held")
             sizes = self._wanted(features(), wanted)
             progress(0.3)
-            few = np.minimum(sizes, 2 * self.probes)
+            few = np.minimum(sizes, 2 * self._chosen())
             kind = np.zeros(int(few.sum()), np.uint8)
             groups = wanted.parts(most // _PROBE_BYTES)
             for number, files in enumerate(groups):

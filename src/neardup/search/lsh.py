@@ -25,7 +25,7 @@ from neardup.search.crowds import Verified
 from neardup.search.interface import Keyed, KeyMethod, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.distinct import distinct
 from neardup.values.parts import WHOLE, Part
 from neardup.values.threads import check_threads
@@ -77,6 +77,7 @@ class BandCandidates:
         return implied_pairs(self.groups, keeper)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class LSH(KeyMethod):
     """Candidates by bands of MinHash values: `bands` x `rows` of them, the first of each sketch.
@@ -158,9 +159,12 @@ class LSH(KeyMethod):
 
     def curve(self, similarity: ArrayLike) -> NDArray[np.float64]:
         """P(candidate) for documents of the given Jaccard similarity: 1 - (1 - s**rows)**bands."""
-        share = np.asarray(similarity, dtype=np.float64)
+        try:
+            share = np.asarray(similarity, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"similarity must be numbers from 0 to 1, not {similarity!r:.80}") from None
         if not np.all((share >= 0) & (share <= 1)):
-            raise DataError("a similarity is a number from 0 to 1")
+            raise DataError("a similarity is a number from 0 to 1, and similarity has another")
         with np.errstate(divide="ignore"):
             return np.asarray(-np.expm1(self.bands * np.log1p(-(share**self.rows))))
 

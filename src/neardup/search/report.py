@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from neardup.search.chance import SAFE, chance_hits, safe_radius
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.wording import counted
 
 __all__ = ["SearchReport", "report_lines"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class SearchReport:
     """Describes one search: `codes` distinct codes of `bits` bits, compared within `radius`.

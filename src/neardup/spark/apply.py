@@ -36,6 +36,7 @@ from neardup.spark.pieces import PATH, START, Pieces, ReadRecipe, split_of
 from neardup.spark.places import PlaceSet, begins_of, checksums_of, file_begins
 from neardup.spark.session import errors_of_workers, own_session, settings, start
 from neardup.spark.storage import Folder, file_system
+from neardup.values.checks import checked
 
 __all__ = ["apply"]
 
@@ -46,6 +47,7 @@ _PARTS = ".parts"  # Spark writes here first; names of inputs never begin with a
 Write = Literal["kept", "dropped"]
 
 
+@checked
 def apply(
     findings: Findings | str | PathLike[str],
     out: str,

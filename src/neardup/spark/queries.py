@@ -22,6 +22,7 @@ from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import rows_and_words
 from neardup.search.hamming.method import HammingMethod, Prefix
 from neardup.search.hamming.tables import Compact, TableMethod, TableSearcher
+from neardup.values.checks import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +38,7 @@ _AT_A_TIME = 1 << 12  # queries whose probes are made at a time
 _SCHEME = "scheme"  # in the metadata of a column of codes
 
 
+@checked
 def search(
     stored: DataFrame,
     queries: Codes,

@@ -28,12 +28,14 @@ from neardup.spark.inputs import Files, FrameInput
 from neardup.spark.refused import check_config
 from neardup.spark.session import check_session, errors_of_workers, start
 from neardup.spark.stages import Stages
+from neardup.values.checks import checked
 
 __all__ = ["dedup", "file_stages", "frame_stages", "scan"]
 
 _BROADCAST = 5_000_000  # ids sent to every worker, so that texts need not be shuffled
 
 
+@checked
 def dedup(
     df: DataFrame,
     config: Config | None = None,
@@ -86,6 +88,7 @@ def _check_local(spark: SparkSession, name: str) -> None:
         raise ConfigError(f"on a cluster, name a folder that all machines can reach: {name}")
 
 
+@checked
 def frame_stages(
     df: DataFrame, config: Config | None = None, *, id: str, text: str = "text", run: str, **options: Any
 ) -> Stages:
@@ -100,6 +103,7 @@ def frame_stages(
     return Stages(df.sparkSession, source, config, run, **options)
 
 
+@checked
 def file_stages(
     inputs: str | Sequence[str],
     run: str,
@@ -128,6 +132,7 @@ def file_stages(
         return Stages(spark, source, config, run, progress=progress, **options)
 
 
+@checked
 def scan(
     inputs: str | Sequence[str],
     out: str | PathLike[str],

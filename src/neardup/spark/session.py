@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from neardup import errors
 from neardup.errors import ConfigError, DataError
+from neardup.values.checks import checked
 
 __all__ = ["check_session", "errors_of_workers", "own_session", "settings", "start"]
 
@@ -22,6 +23,7 @@ _RAISED = re.compile(r"neardup\.errors\.(\w+): (.*?)(?:\n\n|\n\s+at |\Z)", re.DO
 _CAUSE = re.compile(r"^\w[\w.]*(?:Error|Exception): .*", re.MULTILINE)
 
 
+@checked
 def start(
     master: str | None = None, name: str = "neardup", settings: dict[str, str] | None = None
 ) -> SparkSession:
@@ -31,6 +33,8 @@ def start(
     if master is not None:
         builder = builder.master(master)
     for key, value in (settings or {}).items():
+        if not (isinstance(key, str) and isinstance(value, str)):
+            raise ConfigError(f"start: settings must be texts by names, not {key!r}: {value!r:.80}")
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()

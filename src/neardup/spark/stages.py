@@ -37,6 +37,7 @@ from neardup.spark.small import DECISIONS, SMALL, SmallRun, is_small
 from neardup.spark.storage import Facts, Folder, as_frame, write_counted
 from neardup.spark.verify import Check, cells_for, ends_of, verified
 from neardup.spark.worker import TEXTS, texts_of
+from neardup.values.checks import checked
 from neardup.version import __version__
 
 __all__ = ["Stages"]
@@ -55,6 +56,7 @@ class Stages:
     most `small` bytes of text, workers only read; the driver finds and decides by the local pipeline, in a few jobs.
     """
 
+    @checked
     def __init__(
         self,
         spark: SparkSession,

@@ -1,6 +1,7 @@
 """Arguments checked by their annotations, so that a wrong one is an error that names it.
 
-`check_fields` is for the `__post_init__` of a dataclass, `checked` for a public function. Both look at what an
+`check_fields` is for the `__post_init__` of a dataclass, `checked` for a public function, `checked_methods` for the
+methods of a public class. All look at what an
 annotation says plainly: numbers, texts, flags, choices, tuples of these, and classes. Numbers must be finite. What it
 leaves open (Any, protocols, arrays) is left to the code.
 """
@@ -10,16 +11,28 @@ from __future__ import annotations
 import inspect
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections import abc
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from functools import lru_cache, wraps
+from functools import cache, wraps
 from os import PathLike, fspath
 from types import FunctionType, NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from neardup.errors import ConfigError
 
-__all__ = ["check_fields", "check_whole", "checked"]
+__all__ = ["check_fields", "check_whole", "checked", "checked_methods"]
 
 Params = ParamSpec("Params")
 Answer = TypeVar("Answer")
@@ -45,29 +58,100 @@ def check_fields(made: Any) -> None:
 
 def checked(function: Callable[Params, Answer]) -> Callable[Params, Answer]:
     """The function with its arguments checked before it runs."""
-    signature = inspect.signature(function)
-    said = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
     @wraps(function)
     def run(*given: Params.args, **named: Params.kwargs) -> Answer:
-        hints = _hints(function)
-        try:
-            bound = signature.bind(*given, **named)
-        except TypeError as error:
-            raise TypeError(f"{said}() {error}") from None
-        for name, value in bound.arguments.items():
-            if name in hints and signature.parameters[name].kind not in _MANY:
-                _check(said, name, hints[name], value)
+        rules = _rules(function)
+        if (
+            len(given) > len(rules.by_place)
+            or not rules.needed <= len(given) + len(named)
+            or named.keys() - rules.named
+        ):
+            rules.refuse(given, named)
+        for rule, value in zip(rules.by_place, given, strict=False):
+            if rule is not None and type(value) not in rule.sure:
+                _check(rules.said, rule.name, rule.hint, value)
+        for name, value in named.items():
+            rule = rules.by_name.get(name)
+            if rule is not None and type(value) not in rule.sure:
+                _check(rules.said, name, rule.hint, value)
         return function(*given, **named)
 
     return run
 
 
+Class = TypeVar("Class", bound=type)
+
+
+def checked_methods(kind: Class) -> Class:
+    """A class decorator: the arguments of the public methods that the class itself defines are checked."""
+    for name, found in list(vars(kind).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(found, classmethod | staticmethod):
+            setattr(kind, name, type(found)(checked(found.__func__)))
+        elif isinstance(found, FunctionType) and not hasattr(found, "__wrapped__"):
+            setattr(kind, name, checked(found))
+    return kind
+
+
+class _Rule(NamedTuple):
+    """What a parameter may be. Values of the types in `sure` fit without a closer look."""
+
+    name: str
+    hint: Any
+    sure: frozenset[type]
+
+
+class _Rules(NamedTuple):
+    """Of a function: its parameters by place (None where anything fits) and by name, and how many it needs."""
+
+    said: str
+    signature: inspect.Signature
+    by_place: tuple[_Rule | None, ...]
+    by_name: Mapping[str, _Rule]
+    named: frozenset[str]
+    needed: int
+
+    def refuse(self, given: Iterable[Any], named: Mapping[str, Any]) -> None:
+        """Raise TypeError if no call of the function has these arguments."""
+        try:
+            self.signature.bind(*given, **named)
+        except TypeError as error:
+            raise TypeError(f"{self.said}() {error}") from None
+
+
+@cache
+def _rules(function: Any) -> _Rules:
+    signature = inspect.signature(function)
+    hints = _hints(function)
+    parameters = [p for p in signature.parameters.values() if p.kind not in _MANY]
+    by_name = {
+        p.name: _Rule(p.name, hints[p.name], _sure(hints[p.name])) for p in parameters if p.name in hints
+    }
+    by_place = tuple(by_name.get(p.name) for p in parameters if p.kind != p.KEYWORD_ONLY)
+    return _Rules(
+        function.__qualname__.removesuffix(".__init__").rpartition(".")[2],
+        signature,
+        by_place,
+        by_name,
+        frozenset(p.name for p in parameters if p.kind != p.POSITIONAL_ONLY),
+        sum(p.default is p.empty for p in parameters),
+    )
+
+
+def _sure(hint: Any) -> frozenset[type]:
+    """The types of which every value fits."""
+    plain = {NoneType, bool, int, str, bytes}
+    return frozenset(one for one in _choices(hint) if isinstance(one, type) and one in plain)
+
+
+_CALLABLE: Any = abc.Callable
 _PLAIN = (NoneType, bool, int, float, complex, str, bytes, dict, FunctionType)
 _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-@lru_cache(maxsize=512)
+@cache
 def _hints(of: Any) -> Mapping[str, Any]:
     unknown: dict[str, Any] = {}  # names that are imported by type checkers alone
     while True:
@@ -80,7 +164,15 @@ def _hints(of: Any) -> Mapping[str, Any]:
             unknown[error.name] = _Unknown
 
 
-class _Unknown:
+class _Names(type):
+    def __getattr__(cls, name: str) -> type:
+        """A name of a module that only type checkers know."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return cls
+
+
+class _Unknown(metaclass=_Names):
     """The type of a name that only type checkers know: anything."""
 
     def __class_getitem__(cls, of: object) -> type[_Unknown]:
@@ -129,6 +221,8 @@ def _fits(choice: Any, value: object) -> bool:
         or getattr(kind, "_is_protocol", False)
     ):
         return True
+    if kind is _CALLABLE:
+        return callable(value)
     if kind.__module__ == "collections.abc":
         # Native and foreign objects are iterable without saying so: only what surely is not is refused. Bytes are
         # iterable, but never meant to be.

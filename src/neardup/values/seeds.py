@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from neardup.errors import ConfigError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["DEFAULT_SEED", "Seed"]
 
@@ -15,6 +15,7 @@ __all__ = ["DEFAULT_SEED", "Seed"]
 DEFAULT_SEED = 0x6E6561726475702E
 
 
+@checked_methods
 @dataclass(frozen=True, repr=False)
 class Seed:
     """A 64-bit seed. A secret seed is never shown, because a person who knows it can create documents that collide.

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
 from neardup.errors import ConfigError, DataError, MissingExtra
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.sizes import parse_size
 from neardup.web.html_worker import HIGHLIGHTS
 from neardup.web.html_workers import PageRequest, Workers
@@ -52,6 +52,7 @@ class Extracted:
         return dict(sorted(Counter(f.reason.partition(":")[0] for f in self.failures).items()))
 
 
+@checked_methods
 class HtmlExtractor:
     """Text of HTML pages, each within limits of time and memory.
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from neardup.errors import ConfigError
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.web.mirror_trees import Crawl, CrawledPage, Tree
 from neardup.web.suffixes import names_a_copy, registered_name
 from neardup.web.urls.canonical import DEFAULT, canonical_url
@@ -126,6 +126,7 @@ class SamePage:
     known: bool
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Mirrors:
     """The result: `mirrors` match in both directions, `partial` ones in one (a tree that is part of another).

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from neardup.http.client.messages import (
     Call,
     Messages,
     answer_of,
+    check_documents,
     cluster_of,
     dump,
     hits_of,
@@ -27,6 +28,7 @@ from neardup.http.client.messages import (
 from neardup.http.client.retry import UNAVAILABLE, Retry, ServiceError
 from neardup.index.answers import Cluster, Hit, Seen
 from neardup.readers.document import Document
+from neardup.values.checks import checked_methods
 
 __all__ = ["AsyncClient", "Client"]
 
@@ -87,6 +89,7 @@ class _Clients:
         return None
 
 
+@checked_methods
 class Client(_Clients):
     """A client that waits for its answers; it may be used from many threads.
 
@@ -141,7 +144,13 @@ class Client(_Clients):
         return answer_of(answer.status_code, answer.content)
 
     def seen(
-        self, text: str, *, id: str, meta: Any = None, html: bool = False, ttl: float | None = None
+        self,
+        text: str,
+        *,
+        id: str,
+        meta: Mapping[str, Any] | None = None,
+        html: bool = False,
+        ttl: float | None = None,
     ) -> Seen:
         """Is this document new? It is remembered in the same step."""
         sent = self._messages.document(Document(id, text, meta or {}), html, ttl)
@@ -198,6 +207,7 @@ class Client(_Clients):
         return bool(self._send(Call("GET", READY)).status_code == 200)
 
 
+@checked_methods
 class AsyncClient(_Clients):
     """A client whose answers are awaited; its arguments are those of `Client`."""
 
@@ -249,7 +259,13 @@ class AsyncClient(_Clients):
             raise
 
     async def seen(
-        self, text: str, *, id: str, meta: Any = None, html: bool = False, ttl: float | None = None
+        self,
+        text: str,
+        *,
+        id: str,
+        meta: Mapping[str, Any] | None = None,
+        html: bool = False,
+        ttl: float | None = None,
     ) -> Seen:
         """Is this document new? It is remembered in the same step."""
         sent = self._messages.document(Document(id, text, meta or {}), html, ttl)
@@ -325,7 +341,8 @@ def _or_none(ask: Any, call: Call) -> Any:
 def _collapse(results: Sequence[str | Document], threshold: float | None) -> Call:
     sent: dict[str, Any] = {
         "results": [
-            {"id": one} if isinstance(one, str) else {"id": one.id, "text": one.text} for one in results
+            {"id": one} if isinstance(one, str) else {"id": one.id, "text": one.text}
+            for one in check_documents(results, "results", ids=True)
         ]
     }
     if threshold is not None:

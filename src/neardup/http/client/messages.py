@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from neardup.errors import ConfigError
+from neardup.errors import ConfigError, DataError
 from neardup.http.client.retry import ServiceError
 from neardup.http.hex_fingerprints import PrintForm
 from neardup.http.tokens import check_name
@@ -88,6 +88,7 @@ class Messages:
         """Bulk requests of at most `batch` documents and a bounded number of bytes, each with its count."""
         waiting = iter(documents)
         while part := list(islice(waiting, self.batch)):
+            check_documents(part, "documents")
             lines = [dump(one) for one in self.documents(part, html, ttl)]
             start = 0
             while start < len(lines):
@@ -111,8 +112,19 @@ class Messages:
         return Call("POST", "/v1/search", dump(sent | {"first": first}))
 
 
+def check_documents(given: Sequence[Any], name: str, *, ids: bool = False) -> Sequence[Any]:
+    """What was given, if it has only documents (and ids, with `ids`); DataError otherwise."""
+    for one in given:
+        if not isinstance(one, Document) and not (ids and isinstance(one, str)):
+            raise DataError(f"{name} must be documents, not {one!r:.80}")
+    return given
+
+
 def dump(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"only what JSON can hold is sent to a service: {error}") from None
 
 
 def path_of(kind: str, id: str) -> str:

@@ -18,13 +18,14 @@ from neardup.search.disk.compressed import compress_segment
 from neardup.search.disk.segment_writer import SegmentWriter
 from neardup.search.disk.segments import Segment
 from neardup.storage.output import Output, check_output_file, is_stream, open_output
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 
 __all__ = ["CodeWriter"]
 
 _HEADER = 128  # bytes of an npy header, which is written again with the number of rows
 
 
+@checked_methods
 class CodeWriter:
     """Writes codes to a file in the format that its name says; to be used in a `with`. An error leaves nothing behind.
 

@@ -31,7 +31,7 @@ from neardup.search.hamming.tables import design_arrays
 from neardup.search.interface import Hits, Mode, check_mode
 from neardup.search.psm.flips import Flips, TemplateFlips
 from neardup.search.psm.recall import Calibration, NearPairs, TooFewPairs, calibrate, flip_count
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
@@ -127,6 +127,7 @@ class _Queries(NamedTuple):
     words: NDArray[np.uint64]
 
 
+@checked_methods
 class BatchMethod(ABC):
     """A search of a batch of queries in stored files."""
 
@@ -149,6 +150,7 @@ class BatchMethod(ABC):
         """Hits of queries that are not empty, in stored codes, of which there is at least one."""
 
 
+@checked_methods
 @dataclass(frozen=True)
 class BatchBPHS(BatchMethod):
     """Exact: all stored codes within `radius`, by tables on the queries; the stored files need no tables.
@@ -211,6 +213,7 @@ def _tables(codes: NDArray[np.uint64], design: Design, threads: int) -> _core.Ha
     return _core.HammingTables(codes, design.bits, design.radius, masks, flips, threads=threads)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class BatchPSM(BatchMethod):
     """Probabilistic: stored codes within `radius` whose top `header` bits are the query's or a flip of them.

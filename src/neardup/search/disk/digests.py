@@ -19,7 +19,7 @@ from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints import Digests
 from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.column_file import Closing
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["DigestFile", "DigestHits", "write_digests"]
@@ -76,6 +76,7 @@ def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLik
         file.write(data)
 
 
+@checked_methods
 class DigestFile(Closing):
     """A digest file, mapped and never loaded whole.
 

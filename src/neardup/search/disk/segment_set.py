@@ -15,7 +15,7 @@ from neardup.search.codes import rows_and_words, width_for
 from neardup.search.disk.compressed import CompressedSegment
 from neardup.search.disk.segments import Chunk, Segment, StoredCodes, write_segment
 from neardup.storage.column_file import Closing
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 
 __all__ = ["SegmentSet", "open_segment"]
 
@@ -39,6 +39,7 @@ def _named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
+@checked_methods
 class SegmentSet(Closing):
     """Segments of one scheme: a folder of `.seg` and `.segz` files in the order of their names, or a list.
 

@@ -19,11 +19,12 @@ from neardup.search.codes import check_codes, width_for
 from neardup.search.collapse import collapse
 from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Adjacent", "rotate"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Adjacent(HammingMethod):
     """Pairs within `radius` of codes that sort within `window` places of each other in some rotation.

@@ -21,7 +21,7 @@ from math import comb, log2, prod
 from neardup.errors import ConfigError
 from neardup.search.hamming.gaps import gap
 from neardup.search.hamming.geometries import Inner, inner_designs
-from neardup.values.checks import check_fields, check_whole, checked
+from neardup.values.checks import check_fields, check_whole, checked, checked_methods
 
 __all__ = [
     "Design",
@@ -39,6 +39,7 @@ MOST_TABLES = 4096
 _MOST_BITS = 1024
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Table:
     """One table: keyed on the bits set in `mask`, probed with every key at most `flips` bits away."""
@@ -56,10 +57,13 @@ class Table:
 
     def probes(self, key_bits: int | None = None) -> int:
         """How many keys one query asks for, when the key is cut to `key_bits` (default: not cut)."""
-        width = self.key_bits if key_bits is None else min(key_bits, self.key_bits)
+        width = (
+            self.key_bits if key_bits is None else min(check_whole(key_bits, "key_bits", 0), self.key_bits)
+        )
         return sum(comb(width, i) for i in range(self.flips + 1))
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Design:
     """Tables that together miss no code within `radius` of a query; `bits` is the width of a code."""

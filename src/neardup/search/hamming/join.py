@@ -22,11 +22,12 @@ from neardup.search.collapse import Batch, Groups, collapse
 from neardup.search.hamming.designs import Design
 from neardup.search.hamming.method import HammingMethod, join_design
 from neardup.search.interface import Candidates, Reach
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["Join", "PairsBetween", "PairsWithin"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Join(HammingMethod):
     """All pairs within the radius, inclusive; exact for codes of 32, 64 and 128 bits.

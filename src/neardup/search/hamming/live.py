@@ -14,7 +14,7 @@ from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import check_codes, check_scheme, rows_and_words
 from neardup.search.hamming.tables import Compact, TableMethod, design_arrays
 from neardup.search.interface import Hits, Mode, check_mode
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["LiveSearcher", "LiveState"]
@@ -33,6 +33,7 @@ class LiveState:
     row_bytes: int
 
 
+@checked_methods
 class LiveSearcher:
     """Stored codes that may change while they are searched, from any number of threads.
 

@@ -14,12 +14,13 @@ from neardup.fingerprints.fingerprints import Codes, same_scheme
 from neardup.search.codes import WIDTHS, check_codes, check_radius, check_scheme, rows_and_words, width_for
 from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates, Hits, Mode, check_mode
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Scan(HammingMethod):
     """Search by brute force; `first` is the smallest row. O(stored * queries), nothing built, no bytes

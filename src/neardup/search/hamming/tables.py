@@ -31,7 +31,7 @@ from neardup.search.hamming.compressed_tables import CompressedTables
 from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes, manku
 from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, Reach, check_mode
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -71,6 +71,7 @@ def extract_bits(words: NDArray[np.uint64], mask: int) -> NDArray[np.uint64]:
     return key
 
 
+@checked_methods
 class TableMethod(HammingMethod, KeyMethod):
     """The base class of the exact methods. Each of them only adds the design of its tables."""
 
@@ -191,6 +192,7 @@ class TableSearcher:
         return rows_and_words(queries, self.bits)
 
 
+@checked_methods
 @dataclass(frozen=True)
 class BPHS(TableMethod):
     """Block-permuted Hamming search (Manku, Jain, Das Sarma 2007): codes are cut into `blocks`, and each
@@ -237,6 +239,7 @@ class BPHS(TableMethod):
         )
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Covering(TableMethod):
     """Tables from covering designs: the longest keys for their number. 64 bits and radius 3 have 6 (21-bit
@@ -281,6 +284,7 @@ class Covering(TableMethod):
         return covering(self.bits, self.radius, min(sizes, key=cost))
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Compact(TableMethod):
     """Few tables over large parts of the code, asked with flips; a map of what is present answers most flips

@@ -43,7 +43,7 @@ from neardup.search.psm.recall import (
 from neardup.search.psm.searcher import PsmSearcher
 from neardup.search.psm.vosh import FlipModel, expected_costs, laplace_costs
 from neardup.search.report import SearchReport
-from neardup.values.checks import check_fields, check_whole
+from neardup.values.checks import check_fields, check_whole, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["PSM"]
@@ -54,6 +54,7 @@ _FEW_BY_CHANCE = 0.1  # chance neighbours of a code that do not disturb a calibr
 _ASKED = 5000  # queries on which a search of codes elsewhere is calibrated
 
 
+@checked_methods
 @dataclass(frozen=True)
 class PSM(HammingMethod, KeyMethod):
     """Search by likeliest flips.
@@ -321,7 +322,7 @@ class PSM(HammingMethod, KeyMethod):
         if mode not in get_args(Counted):
             raise ConfigError(f'mode is "all" or "first", or "pairs" for joins, not {mode!r}')
         threads = check_threads(threads)
-        sample = check_whole(sample, "sample", 1)
+        sample, seed = check_whole(sample, "sample", 1), check_whole(seed, "seed", 0)
         _, words = rows_and_words(codes, self.bits)
         header = self.header_for(len(words))
         self._check_sizes(codes)

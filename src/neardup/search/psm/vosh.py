@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError
-from neardup.values.checks import check_fields, checked
+from neardup.values.checks import check_fields, checked, checked_methods
 
 __all__ = ["FlipModel", "expected_costs", "laplace_costs", "volatility_tree", "vosh"]
 
@@ -70,6 +70,7 @@ def volatility_tree(size: int, width: int, levels: int) -> list[list[tuple[int, 
     return [level for level in tree if level]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class FlipModel:
     """How likely a margin of a given size is to change sign: p = P(Y > |W|), where Y is how margins differ

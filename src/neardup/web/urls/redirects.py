@@ -8,6 +8,7 @@ from os import PathLike
 from urllib.parse import urljoin
 
 from neardup.errors import ConfigError
+from neardup.values.checks import checked_methods
 from neardup.web.url_lists import read_pairs
 from neardup.web.urls.canonical import DEFAULT, canonical_urls
 from neardup.web.urls.rules import UrlRules
@@ -15,6 +16,7 @@ from neardup.web.urls.rules import UrlRules
 __all__ = ["Redirects"]
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Redirects:
     """The final target of each URL, both in canonical form; chains are followed.
@@ -47,8 +49,8 @@ class Redirects:
         rules = replace(rules, redirects=None)
         sources, targets = [], []
         for pair in pairs:
-            if isinstance(pair, str) or len(pair) != 2:
-                raise ConfigError(f"a redirect is a pair of URLs, not {pair!r}")
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise ConfigError(f"pairs: a redirect is a pair of URLs, not {pair!r}")
             sources.append(pair[0])
             targets.append(pair[1])
         hops: dict[str, str] = {}

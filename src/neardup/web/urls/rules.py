@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.storage.output import open_output
+from neardup.values.checks import checked_methods
 from neardup.web.urls.parser import parser, read, written
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
@@ -44,6 +45,7 @@ STANDARD = {
 }
 
 
+@checked_methods
 @dataclass(frozen=True)
 class UrlRules:
     """The rules of a canonical form: the defaults changed by `off` and `on`, with added names, sites and redirects.
