@@ -98,6 +98,7 @@ def vectors(result: dict[str, Any]) -> list[str]:
             f"| {row['engine']} | {row['recall']:.3f} | {row['wrong']:,} | {row['build_cpu_seconds']:,.0f} "
             f"| {row['query_cpu_microseconds']:,.0f} | {row['cpu_seconds']:,.0f} | {row['memory_mb'] / 1e3:.1f} GB |"
         )
+    lines += [f"\nNot run: {name} ({why})." for name, why in result.get("not_run", {}).items()]
     return lines
 
 

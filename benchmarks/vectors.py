@@ -11,7 +11,12 @@ An index of faiss is asked about the first --asked vectors, and the time of all 
 recall is that of the pairs of these vectors. The approximate indexes are asked with two settings each: the quick one
 and the careful one. The time of the exact join of codes grows with the square of the size, so above 200,000 vectors it
 runs only if --engines names it.
-With --out, rows of the same case that this run does not measure are kept.
+With --out, rows of the same case that this run does not measure are kept. What was not run is in the table and in the
+JSON, with the reason.
+
+All engines with a million vectors, on two cores in about a quarter of an hour, and the table of the page:
+python -m benchmarks.vectors --size 1e6 --threads 2 --graph 32 100 --out benchmarks/results/vectors.json
+python -m benchmarks.task_tables
 """
 
 from __future__ import annotations
@@ -199,32 +204,38 @@ def measured(name: str, case: dict[str, Any], **options: Any) -> list[dict[str, 
     return rows
 
 
-def apart(name: str, case: dict[str, Any], graph: list[int]) -> list[dict[str, Any]]:
-    """The rows of one engine, which runs in a process of its own."""
+def apart(name: str, case: dict[str, Any], graph: list[int]) -> tuple[list[dict[str, Any]], str]:
+    """The rows of one engine, which runs in a process of its own; and why there are none, if there are none."""
     command = [sys.executable, "-m", "benchmarks.vectors", "--alone", name]
     options = [f"--{option}={value}" for option, value in case.items()] + ["--graph", *map(str, graph)]
     done = subprocess.run(
-        [*command, *options], cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, check=False
+        [*command, *options], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False
     )
+    sys.stderr.write(done.stderr)
     if done.returncode:
-        return []
+        said = done.stderr.strip().splitlines()
+        return [], said[-1] if said else f"it ended with code {done.returncode}"
     facts = {"commit": commit(), "load": describe()["load"]}
-    return [row | facts for row in json.loads(done.stdout)]
+    return [row | facts for row in json.loads(done.stdout)], ""
 
 
-def merged(kept: dict[str, Any] | None, case: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A result with these rows, and those of other engines that are kept from the same case."""
-    same = kept is not None and all(kept.get(name) == case[name] for name in _CASE)
-    new = [next(known for known in ENGINES if row["engine"].startswith(known)) for row in rows]
-    others = (
-        [row for row in kept["results"] if not row["engine"].startswith(tuple(new))] if kept and same else []
-    )
+def engine_of(row: dict[str, Any]) -> str:
+    return next(name for name in ENGINES if row["engine"].startswith(name))
+
+
+def merged(
+    kept: dict[str, Any] | None, case: dict[str, Any], rows: list[dict[str, Any]], missing: dict[str, str]
+) -> dict[str, Any]:
+    """A result with these rows, and those of other engines that are kept from the same case. `missing` names engines
+    that were not run, and why."""
+    same = kept if kept is not None and all(kept.get(name) == case[name] for name in _CASE) else {}
+    new = {engine_of(row) for row in rows}
+    others = [row for row in same.get("results", ()) if engine_of(row) not in new]
     order = list(ENGINES)
-    every = sorted(
-        others + rows,
-        key=lambda row: next(i for i, name in enumerate(order) if row["engine"].startswith(name)),
-    )
-    return {"machine": describe(), **case, "results": every}
+    every = sorted(others + rows, key=lambda row: order.index(engine_of(row)))
+    done = {engine_of(row) for row in every}
+    reasons = {name: why for name, why in {**same.get("not_run", {}), **missing}.items() if name not in done}
+    return {"machine": describe(), **case, "results": every, "not_run": reasons}
 
 
 def arguments() -> argparse.Namespace:
@@ -262,10 +273,17 @@ def main() -> None:
     print("| engine | recall | wrong pairs | build, CPU s | CPU us a query | CPU s in all | s | memory, MB |")
     print("|---|---|---|---|---|---|---|---|")
     for name in ENGINES:
-        left_out = name == _EXACT and given.size > _EXACT_MOST
-        if not any(part in name for part in given.engines) if given.engines else left_out:
+        if given.engines and not any(part in name for part in given.engines):
             continue
-        rows = apart(name, case, given.graph)
+        if name == _EXACT and given.size > _EXACT_MOST and not given.engines:
+            rows, why = (
+                [],
+                f"its time grows with the square of the size; above {_EXACT_MOST:,} name it by --engines",
+            )
+        else:
+            rows, why = apart(name, case, given.graph)
+        if why:
+            print(f"| {name} | not run: {why} | | | | | | |", flush=True)
         for row in rows:
             print(
                 f"| {row['engine']} | {row['recall']:.4f} | {row['wrong']} | {row['build_cpu_seconds']:.1f} "
@@ -275,7 +293,9 @@ def main() -> None:
             )
         if given.out is not None:
             kept = json.loads(given.out.read_text("utf-8")) if given.out.exists() else None
-            given.out.write_text(json.dumps(merged(kept, case, rows), indent=1) + "\n", "utf-8")
+            given.out.write_text(
+                json.dumps(merged(kept, case, rows, {name: why} if why else {}), indent=1) + "\n", "utf-8"
+            )
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ ELSEWHERE = {"DropDuplicates", "SaveDocuments", "Layout", "Writer"}
 ABSTRACT = {"Fingerprints", "KeyMethod", "Method", "Printer"}
 LEAVE = {
     "calibrate": {"similar"},  # a function that is called; its errors are the user's
-    **dict.fromkeys(("ask", "belief", "question", "tuned"), {"labels"}),  # what `known` made of them
+    **{name: {"labels"} for name in ("ask", "belief", "question", "tuned")},  # what `known` made of them
 }
 _number = count()
 

@@ -4,19 +4,21 @@ The shape is the papers': a query costs its probes, each a random access and a b
 eq. 9, 14, 19, 21), and a batch on disk costs the larger of reading and computing (SL eq. 16-18, 23).
 Corrections to the printed forms are in place: sorting a batch costs time per step, and so does each of the k
 flip sets of each query. What the papers count as one access is here two overlapped ones, of the bucket's
-bounds and of the bucket, whose cost depends on the size of the memory they read from.
+bounds and of the bucket, whose cost depends on the size of the memory they read from, and one for each further line
+of memory that the bucket covers. Only the work is corrected by a measured factor. The time that memory adds is
+measured for itself: a factor found on codes that fit the caches says nothing about codes that do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, log, log2
 
 import numpy as np
 
-from neardup.search.hamming.designs import Design
+from neardup.search.hamming.designs import Design, Table
 from neardup.search.planner.machine import NANO, Machine
 
 __all__ = [
@@ -59,18 +61,30 @@ def _kept_bytes(bits: int, header_bits: int) -> int:
 def _probe_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> float:
     """One probe: the bounds of its bucket, the bucket's first line, and the lines it runs on into.
 
-    All tables of a design share the caches, so the reads go to the memory of all of them.
+    All tables of a design share the caches, so the reads go to the memory of all of them. Lines beyond the first
+    are known as soon as the bounds are, so their reads overlap fully.
     """
     bounds = machine.access_ns(2.0 * 2.0**header_bits * tables)
     bucket = machine.access_ns(4.0 * codes * tables)
+    return (
+        machine.per_probe
+        + machine.per_read * (bounds + bucket)
+        + _run_ns(machine, codes, header_bits, tables)
+    )
+
+
+def _run_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> float:
+    """Reading a bucket on after its first line. A bucket begins anywhere in a line."""
     lines = codes / 2.0**header_bits / LINE_CODES
-    return machine.per_probe + machine.per_read * (bounds + bucket) + machine.per_line * lines
+    crossed = max(0.0, lines - 1 / LINE_CODES)
+    missed = machine.access_ns(4.0 * codes * tables) - machine.in_cache.access_ns(0)
+    return machine.per_run * min(1.0, lines) + machine.per_line * lines + missed * crossed
 
 
 def _hit_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> float:
     """One match: its other bytes, its place in the first table, which may take reading a bucket, and its row."""
     reads = 4 * machine.per_read * machine.access_ns(4.0 * codes * tables)
-    return machine.per_hit + reads + machine.per_line * codes / 2.0**header_bits / LINE_CODES
+    return machine.per_hit + reads + _run_ns(machine, codes, header_bits, tables)
 
 
 def _built_ns(machine: Machine, codes: float) -> float:
@@ -86,6 +100,23 @@ def native_header_bits(bits: int, codes: float, *, flips: bool) -> int:
     return min(wanted + (saves and not flips), 32)
 
 
+def _corrected(
+    machine: Machine, kind: str, codes: float, predicted: Callable[[Machine], tuple[float, float, float]]
+) -> tuple[float, float, float]:
+    """Seconds of a build and of a query in mode all and first: the work times its measured factors, and the time that
+    memory adds. `predicted` gives nanoseconds on a machine."""
+    factors = (
+        machine.build_factor(kind, codes),
+        machine.query_factor(kind, codes),
+        machine.query_factor(f"{kind} first", codes),
+    )
+    work, whole = predicted(machine.in_cache), predicted(machine)
+    build, every, first = (
+        (near * factor + far - near) * NANO for near, far, factor in zip(work, whole, factors, strict=True)
+    )
+    return build, every, first
+
+
 def tables_cost(
     machine: Machine,
     design: Design,
@@ -97,15 +128,37 @@ def tables_cost(
 ) -> Cost:
     """The cost of the tables of `design` over `codes` codes, when a share `matched` of queries has a neighbour.
     Headers have at most `header_bits`, or what tables choose for themselves."""
-    total_bytes, build = 0.0, 0.0
-    table_ns: list[float] = []
-    count, flipping = len(design.tables), sum(table.flips > 0 for table in design.tables)
+    total_bytes = 0.0
+    headers: list[int] = []
     for table in design.tables:
         chosen = header_bits or native_header_bits(design.bits, codes, flips=table.flips > 0)
         header = min(chosen, table.key_bits, 32)
-        presence = table.flips > 0 and table.key_bits >= header + PRESENCE_BITS
-        words = 2.0**header
-        total_bytes += codes * _kept_bytes(design.bits, header) + 2 * words + (8 * words if presence else 0)
+        presence = 8 * 2.0**header if _has_presence(table, header) else 0
+        total_bytes += codes * _kept_bytes(design.bits, header) + 2 * 2.0**header + presence
+        headers.append(header)
+    home = min(header_bits or native_header_bits(design.bits, codes, flips=False), design.tables[0].key_bits)
+
+    def predicted(machine: Machine) -> tuple[float, float, float]:
+        return _tables_ns(machine, design, codes, headers, home, matched)
+
+    build, every, first = _corrected(machine, kind, codes, predicted)
+    return Cost(bytes=total_bytes, build=build, all=every, first=first)
+
+
+def _has_presence(table: Table, header: int) -> bool:
+    return table.flips > 0 and table.key_bits >= header + PRESENCE_BITS
+
+
+def _tables_ns(
+    machine: Machine, design: Design, codes: float, headers: Sequence[int], home: int, matched: float
+) -> tuple[float, float, float]:
+    """Nanoseconds of the build, and of a query in mode all and first. The rows are in the order of the first table,
+    which has `home` header bits for a lookup."""
+    build = 0.0
+    table_ns: list[float] = []
+    count, flipping = len(design.tables), sum(table.flips > 0 for table in design.tables)
+    for table, header in zip(design.tables, headers, strict=True):
+        presence, words = _has_presence(table, header), 2.0**header
         build += _built_ns(machine, codes) * (1.2 if presence else 1.0)
         ns, asked = machine.per_table, 0.0
         for flips in range(table.flips + 1):
@@ -118,19 +171,15 @@ def tables_cost(
             else:
                 asked += sets
         table_ns.append(ns + asked * _probe_ns(machine, codes, header, count))
-    home = min(header_bits or native_header_bits(design.bits, codes, flips=False), design.tables[0].key_bits)
     fixed = machine.per_query + matched * _hit_ns(machine, codes, home, count)
     whole = sum(table_ns)
     visited, repeats = _matching(design)
     early = sum(ns * share for ns, share in zip(table_ns, visited, strict=True)) + machine.per_match
     every = whole + machine.per_match * repeats
-    return Cost(
-        bytes=total_bytes,
-        build=build * machine.build_factor(kind, codes) * NANO,
-        all=(fixed + matched * every + (1 - matched) * whole) * machine.query_factor(kind, codes) * NANO,
-        first=(fixed + matched * min(early, every) + (1 - matched) * whole)
-        * machine.query_factor(f"{kind} first", codes)
-        * NANO,
+    return (
+        build,
+        fixed + matched * every + (1 - matched) * whole,
+        fixed + matched * min(early, every) + (1 - matched) * whole,
     )
 
 
@@ -197,20 +246,22 @@ def psm_cost(
     """The cost of one sorted copy with a header table, probed with the code itself and `flip_sets` flips of its
     header."""
     header = min(header_bits, bits, 32)
-    probe = _probe_ns(machine, codes, header, 1)
-    hit = _hit_ns(machine, codes, header, 1) + machine.per_match
-    fixed = machine.per_query + machine.per_table + matched * hit
-    flips = machine.per_ranking + flip_sets * (machine.per_flip_set + probe)
-    # The likeliest sets come first: half of the neighbours are found by about a sixth of them.
-    early = 0.35 * flips
-    return Cost(
-        bytes=codes * _kept_bytes(bits, header) + 2 * 2.0**header,
-        build=_built_ns(machine, codes) * machine.build_factor("psm", codes) * NANO,
-        all=(fixed + probe + flips) * machine.query_factor("psm", codes) * NANO,
-        first=(fixed + probe + matched * early + (1 - matched) * flips)
-        * machine.query_factor("psm first", codes)
-        * NANO,
-    )
+
+    def predicted(machine: Machine) -> tuple[float, float, float]:
+        probe = _probe_ns(machine, codes, header, 1)
+        hit = _hit_ns(machine, codes, header, 1) + machine.per_match
+        fixed = machine.per_query + machine.per_table + matched * hit
+        flips = machine.per_ranking + flip_sets * (machine.per_flip_set + probe)
+        # The likeliest sets come first: half of the neighbours are found by about a sixth of them.
+        early = 0.35 * flips
+        return (
+            _built_ns(machine, codes),
+            fixed + probe + flips,
+            fixed + probe + matched * early + (1 - matched) * flips,
+        )
+
+    build, every, first = _corrected(machine, "psm", codes, predicted)
+    return Cost(codes * _kept_bytes(bits, header) + 2 * 2.0**header, build, every, first)
 
 
 def scan_cost(machine: Machine, bits: int, codes: float) -> Cost:

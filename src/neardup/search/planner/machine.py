@@ -25,7 +25,8 @@ class Machine:
 
     `access` lists (bytes of a working set, cost of one random read in it when many are under way); costs
     between are interpolated on the logarithm of the size. `scale` corrects a method's query time and
-    `build_scale` its build time: measured time over predicted time by number of codes, 1 without a measurement.
+    `build_scale` its build time by number of codes: the measured work over the predicted one, both without the time
+    that memory adds beyond the nearest cache, as `access` has that already; 1 without a measurement.
     """
 
     access: tuple[tuple[float, float], ...]
@@ -34,7 +35,8 @@ class Machine:
     per_probe: float = 2.0  # list one probe and read its bucket, beyond the accesses
     per_read: float = 2.0  # accesses that one read costs: reads of a probe follow each other, so overlap less
     per_presence: float = 0.5  # ask one word of a presence map, beyond the access
-    per_line: float = 7.5  # compare one more line of 16 stored codes
+    per_run: float = 6.0  # a bucket runs on into another line: the end of the loop was not foreseen
+    per_line: float = 1.5  # compare one more line of 16 stored codes
     per_match: float = 50.0  # a match, again in each table that has it
     per_hit: float = 30.0  # look up the row of a match, beyond the accesses
     per_flip_set: float = 2.0  # make one PSM probe from the margins
@@ -50,12 +52,17 @@ class Machine:
         """Cost of one random read in `size` bytes when many are under way."""
         return _between(self.access, size)
 
+    @property
+    def in_cache(self) -> Machine:
+        """The same core if every read came from its nearest cache."""
+        return replace(self, access=self.access[:1])
+
     def query_factor(self, kind: str, codes: float) -> float:
-        """The factor for a predicted query time."""
+        """The factor for the predicted work of a query."""
         return _between(self.scale[kind], codes) if kind in self.scale else 1.0
 
     def build_factor(self, kind: str, codes: float) -> float:
-        """The factor for a predicted build time."""
+        """The factor for the predicted work of a build."""
         return _between(self.build_scale[kind], codes) if kind in self.build_scale else 1.0
 
     def scaled(self, scale: Scales, build_scale: Scales) -> Machine:
