@@ -4,6 +4,7 @@
 
 #include "cpu.hpp"
 #include "text/unicode.hpp"
+#include "text/utf8_block.hpp"
 
 namespace neardup {
 namespace {
@@ -40,23 +41,64 @@ std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& r
     });
 }
 
-bool is_well_formed(const char* p, const char* end) {
-    while (p < end) {
-        if (end - p >= 32) {
+bool is_well_formed(const unsigned char* p, const unsigned char* end) {
+    return on_best_cpu([p, end]() KERNEL {
+        const unsigned char* at = p;
+        while (end - at >= 64) {
             unsigned char together = 0;
-            for (int j = 0; j < 32; ++j) together |= static_cast<unsigned char>(p[j]);
-            if (together < 0x80) {
-                p += 32;
-                continue;
+            for (int j = 0; j < 64; ++j) together |= at[j];
+            const std::size_t size = together < 0x80 ? 64 : whole_characters(at);
+            if (together >= 0x80 && !well_formed(at, size)) return false;
+            at += size;
+        }
+        unsigned char rest[64] = {};
+        std::copy(at, end, rest);
+        return well_formed(rest, 64);  // a zero behind a character that is cut off is no part of it
+    });
+}
+
+struct Utf8Size {
+    std::size_t bytes;
+    bool well_formed;
+};
+
+// As transcode() would write them, but only counted: a counter of few bits for each block, so that vectors hold many.
+template <class Unit>
+Utf8Size utf8_size(const Text& text) {
+    return on_best_cpu([units = static_cast<const Unit*>(text.data), n = text.size]() KERNEL {
+        constexpr std::size_t kTogether = 64;
+        std::size_t bytes = n;
+        Unit wrong = 0;
+        for (std::size_t i = 0; i < n; i += kTogether) {
+            const std::size_t end = std::min(n, i + kTogether);
+            Unit more = 0;
+            for (std::size_t j = i; j < end; ++j) {
+                const Unit c = units[j];
+                more = static_cast<Unit>(more + (c >= 0x80));
+                if constexpr (sizeof(Unit) > 1) {
+                    more = static_cast<Unit>(more + (c >= 0x800));
+                    wrong |= static_cast<Unit>((c & ~Unit{0x7FF}) == 0xD800);
+                }
+                if constexpr (sizeof(Unit) > 2) {
+                    more += (c >= 0x10000) & (c <= 0x10FFFF);  // beyond that U+FFFD is written
+                    wrong |= c > 0x10FFFF;
+                }
             }
+            bytes += more;
         }
-        for (const char* stop = std::min(end, p + 32); p < stop;) {
-            const Decoded one = decode_utf8(p, end);
-            if (one.replaced) return false;
-            p += one.bytes;
-        }
+        return Utf8Size{bytes, wrong == 0};
+    });
+}
+
+Utf8Size size_of(const Text& text) {
+    switch (text.encoding) {
+        case Encoding::utf8: break;
+        case Encoding::latin1: return utf8_size<std::uint8_t>(text);
+        case Encoding::ucs2: return utf8_size<std::uint16_t>(text);
+        case Encoding::ucs4: return utf8_size<std::uint32_t>(text);
     }
-    return true;
+    const auto* p = static_cast<const unsigned char*>(text.data);
+    return {text.size, is_well_formed(p, p + text.size)};
 }
 
 }  // namespace
@@ -74,18 +116,11 @@ std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& r
 Utf8Sizes utf8_sizes(std::span<const Text> texts) {
     Utf8Sizes found;
     found.sizes.reserve(texts.size());
-    std::vector<char> bytes;
-    std::size_t replaced = 0;
     for (const Text& text : texts) {
-        if (text.encoding != Encoding::utf8) {
-            found.sizes.push_back(static_cast<std::int64_t>(transcode(text, bytes, replaced)));
-            continue;
-        }
-        const auto* p = static_cast<const char*>(text.data);
-        found.well_formed = found.well_formed && is_well_formed(p, p + text.size);
-        found.sizes.push_back(static_cast<std::int64_t>(text.size));
+        const Utf8Size size = size_of(text);
+        found.sizes.push_back(static_cast<std::int64_t>(size.bytes));
+        found.well_formed = found.well_formed && size.well_formed;
     }
-    found.well_formed = found.well_formed && replaced == 0;
     return found;
 }
 

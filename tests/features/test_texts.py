@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.budgets import budget
 
 import neardup as nd
+from neardup.features.texts import as_texts
 from neardup.fingerprints.one_pass import read_texts
 
 WORDS = st.sampled_from(
@@ -65,3 +66,55 @@ def test_characters_and_sentences():
     for i, j in combinations(range(len(texts) - 1), 2):
         assert (digests[i] == digests[j]) <= (rows.row(i)[0].tolist() == rows.row(j)[0].tolist())
     assert digests[0] == digests[3] != digests[2]
+
+
+def is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_sizes_in_utf8_at_every_level(cpu):
+    """Strings of every width that Python stores, and bytes, with one sign or byte anywhere in a block."""
+    signs = [
+        "a",
+        "\x7f",
+        "\x80",
+        "ÿ",
+        "\u07ff",
+        "\u0800",
+        "中",
+        "\ud7ff",
+        "\ud800",
+        "\udfff",
+        "\ue000",
+        "\uffff",
+        "😀",
+    ]
+    texts = [
+        before * at + sign + "x" * 70
+        for at in (0, 1, 63, 64, 150)
+        for sign in signs
+        for before in ("a", "é", "中")
+    ]
+    texts += ["\ud800" + "😀" * 40, "\U0010ffff" * 65, ""]
+    sizes, _ = as_texts(texts).sizes()
+    assert sizes.tolist() == [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        assert as_texts([text]).sizes()[1] == as_texts([data]).sizes()[1] == is_text(data)
+
+
+def test_wrong_bytes_are_found_at_every_place(cpu):
+    rng = np.random.default_rng(5)
+    edges = [0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xF5, 0xFF]
+    rows = []
+    for letters in ("é", "ࠀ中\ud7ff", "𐀀\U0010ffff", "aé中😀"):
+        for at in range(140):
+            data = bytearray("".join(rng.choice(list(letters + " x"), 140)).encode()[: at + 1])
+            rows.append(bytes(data))  # perhaps cut off within a character
+            data[at] = rng.choice(edges)
+            rows.append(bytes(data))
+    assert [as_texts([row]).sizes()[1] for row in rows] == [is_text(row) for row in rows]
