@@ -71,12 +71,15 @@ def test_a_length_is_one_number(texts, length):
 
 @pytest.mark.parametrize("lines", ["{}\n{}", "{1}\n{0}"])
 def test_chunks_beside_a_length_end_the_connection(texts, lines):
-    """The server drops the length. A proxy that went by it would take what is left for the next request."""
+    """The server drops the length, or shows both headers, which is refused: granian 2.2 shows a length that is first. A
+    proxy that went by the length would take what is left for the next request."""
     framing = lines.format(f"Content-Length: {len(CHUNKS)}", "Transfer-Encoding: chunked")
     head = HEAD.replace("Connection: close\n", "").replace(f"Content-Length: {len(BODY)}", framing)
     smuggled = "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n"
     status, rest = sent(texts, head, CHUNKS + smuggled)
-    assert status == 200 and b"connection: close" not in rest and rest.count(b"HTTP/1.1") == 0
+    if status != 400 or b"not both" not in rest:
+        assert status == 200 and b"connection: close" not in rest
+    assert rest.count(b"HTTP/1.1") == 0
 
 
 def test_chunks_beside_a_length_are_refused_if_the_server_shows_them():
