@@ -1,5 +1,6 @@
 """The circuit breaker and the time budget of the client."""
 
+import contextlib
 import time
 
 import httpx
@@ -45,7 +46,7 @@ def test_a_service_that_is_not_there_is_asked_a_few_times_only(monkeypatch):
         raise httpx.ConnectError("refused")
 
     with Client("http://127.0.0.1:9", retry=Retry(times=1, first=0), timeout=7, budget=3) as client:
-        monkeypatch.setattr(client._http, "request", refused)
+        monkeypatch.setattr(client._http, "stream", refused)
         for _ in range(50):
             with pytest.raises(ServiceError) as caught:
                 client.stats()
@@ -59,7 +60,9 @@ def test_pauses_end_with_the_budget(monkeypatch):
     waited = []
     monkeypatch.setattr(time, "sleep", waited.append)
     with Client("http://127.0.0.1:9", retry=Retry(times=50, first=1, longest=60), budget=0.4) as client:
-        monkeypatch.setattr(client._http, "request", lambda *_, **__: httpx.Response(503))
+        monkeypatch.setattr(
+            client._http, "stream", lambda *_, **__: contextlib.nullcontext(httpx.Response(503))
+        )
         with pytest.raises(ServiceError) as caught:
             client.stats()
     assert caught.value.status == 503 and waited == []

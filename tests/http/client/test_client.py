@@ -1,6 +1,7 @@
 """The client against real servers, and against one that fails in every way there is."""
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -137,6 +138,75 @@ def test_it_comes_back_after_failures():
             assert len(server.times) == 3
 
     asyncio.run(main())
+
+
+def dripping(ended: threading.Event) -> tuple[socket.socket, str]:
+    """A server whose answers begin well and never end: a byte now and then, as long as somebody reads."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                with connection, contextlib.suppress(OSError):
+                    connection.recv(1 << 16)
+                    connection.sendall(b"HTTP/1.1 200 X\r\nContent-Length: 90\r\n\r\n")
+                    while not ended.wait(0.02):
+                        connection.sendall(b" ")
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listening, f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_an_answer_that_never_ends():
+    """Each byte comes in time; the whole does not."""
+    ended = threading.Event()
+    options = {"retry": Retry(0), "timeout": 0.3, "budget": 0.3}
+    listening, url = dripping(ended)
+    with listening:
+        with Client(url, **options) as client, pytest.raises(ServiceError, match="in time") as late:
+            client.seen("text", id="a")
+        assert late.value.unavailable
+
+        async def main() -> None:
+            async with AsyncClient(url, **options) as client:
+                with pytest.raises(ServiceError, match="in time"):
+                    await client.seen("text", id="a")
+
+        asyncio.run(main())
+        ended.set()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>sign in to this network</html>",
+        b"",
+        b"[1, 2]",
+        b"[" * 100_000,
+        b'{"x": 1}',
+        b'{"id": 5, "new": "yes", "duplicate_of": 7, "distance": null, "similarity": null, "hits": 3}',
+        b'{"id": "a", "hits": [1], "members": [{}], "keeper": "a", "results": {}}',
+    ],
+)
+def test_something_else_at_the_address(body):
+    for call in (
+        lambda client: client.seen("text", id="a"),
+        lambda client: list(client.seen_all([nd.Document("a", "text")])),
+        lambda client: client.search("text"),
+        lambda client: client.cluster("a"),
+        lambda client: client.collapse(["a"]),
+    ):
+        with (
+            Flaky(answer(200, body)) as server,
+            Client(server.url, retry=Retry(0)) as client,
+            pytest.raises(ServiceError, match="something else at its address"),
+        ):
+            call(client)
+    with Flaky(b"\x00\xff garbage\r\n\r\n") as server, Client(server.url, retry=Retry(0)) as client:
+        with pytest.raises(ServiceError) as garbage:
+            client.seen("text", id="a")
+        assert garbage.value.status == 0
 
 
 def test_it_gives_up_with_a_reason():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import time
@@ -12,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any, Self
 
 from neardup.errors import ConfigError, MissingExtra
+from neardup.http.client.attempt import attempt, attempt_async
 from neardup.http.client.breaker import Breaker
 from neardup.http.client.messages import (
     READY,
@@ -22,6 +22,8 @@ from neardup.http.client.messages import (
     cluster_of,
     dump,
     hits_of,
+    lines_of,
+    list_of,
     path_of,
     seen_of,
 )
@@ -59,7 +61,7 @@ class _Clients:
         self._messages = Messages(url, index, token, token_file, key, batch)
         if not timeout > 0 or (budget is not None and not budget > 0):
             raise ConfigError("timeout and budget are seconds above 0")
-        self._retry, self._failed = retry or Retry(), httpx.TransportError
+        self._retry, self._failed = retry or Retry(), httpx.RequestError
         self._breaker, self._timeout, self._budget = breaker or Breaker(), timeout, budget
         self._options: dict[str, Any] = {
             "base_url": self._messages.url,
@@ -120,24 +122,18 @@ class Client(_Clients):
         self.close()
 
     def _send(self, call: Call) -> Any:
-        attempt, until = 0, self._start()
+        count, until = 0, self._start()
         while True:
             answer, failed = None, None
             try:
-                answer = self._http.request(
-                    call.method,
-                    self._messages.path(call),
-                    content=call.body,
-                    headers={"content-type": call.kind},
-                    timeout=self._left(until),
-                )
+                answer = attempt(self._http, call, self._messages.path(call), self._left(until))
             except self._failed as error:
                 failed = error
-            wait = self._pause(attempt, until, answer, failed)
+            wait = self._pause(count, until, answer, failed)
             if wait is None:
                 return answer
             time.sleep(wait)
-            attempt += 1
+            count += 1
 
     def _ask(self, call: Call) -> Any:
         answer = self._send(call)
@@ -160,18 +156,16 @@ class Client(_Clients):
         self, documents: Iterable[Document], *, html: bool = False, ttl: float | None = None
     ) -> Iterator[Seen]:
         """`seen` for many, in batches; the answers come in order. ServiceError at a document that is refused."""
-        for _, call in self._messages.bulks(documents, html, ttl):
+        for count, call in self._messages.bulks(documents, html, ttl):
             answer = self._send(call)
-            if answer.status_code != 200:
-                answer_of(answer.status_code, answer.content)
-            for line in answer.content.splitlines():
-                yield seen_of(json.loads(line))
+            for line in lines_of(answer.status_code, answer.content, count):
+                yield seen_of(line)
 
     def search(
         self, text: str, *, id: str | None = None, html: bool = False, first: bool = False
     ) -> list[Hit]:
         """The stored documents near a text, the best first, without the document `id`."""
-        return hits_of(self._ask(self._messages.query(text, html, id, first))["hits"])
+        return hits_of(list_of(self._ask(self._messages.query(text, html, id, first)), "hits"))
 
     def get(self, id: str) -> dict[str, Any] | None:
         """What is stored of a document, or None."""
@@ -196,7 +190,7 @@ class Client(_Clients):
         self, results: Sequence[str | Document], *, threshold: float | None = None
     ) -> list[dict[str, Any]]:
         """A ranked list, near-duplicates folded under the first. A text alone is the id of a stored document."""
-        return list(self._ask(_collapse(results, threshold))["results"])
+        return list_of(self._ask(_collapse(results, threshold)), "results")
 
     def stats(self) -> dict[str, Any]:
         """Sizes of the index."""
@@ -227,24 +221,18 @@ class AsyncClient(_Clients):
         await self.close()
 
     async def _send(self, call: Call) -> Any:
-        attempt, until = 0, self._start()
+        count, until = 0, self._start()
         while True:
             answer, failed = None, None
             try:
-                answer = await self._http.request(
-                    call.method,
-                    self._messages.path(call),
-                    content=call.body,
-                    headers={"content-type": call.kind},
-                    timeout=self._left(until),
-                )
+                answer = await attempt_async(self._http, call, self._messages.path(call), self._left(until))
             except self._failed as error:
                 failed = error
-            wait = self._pause(attempt, until, answer, failed)
+            wait = self._pause(count, until, answer, failed)
             if wait is None:
                 return answer
             await asyncio.sleep(wait)
-            attempt += 1
+            count += 1
 
     async def _ask(self, call: Call) -> Any:
         answer = await self._send(call)
@@ -280,18 +268,16 @@ class AsyncClient(_Clients):
     ) -> AsyncIterator[Seen]:
         """`seen` for many, in batches; the answers come in order. ServiceError at a document that is refused."""
         async for part in _parts(documents, self._messages.batch):
-            for _, call in self._messages.bulks(part, html, ttl):
+            for count, call in self._messages.bulks(part, html, ttl):
                 answer = await self._send(call)
-                if answer.status_code != 200:
-                    answer_of(answer.status_code, answer.content)
-                for line in answer.content.splitlines():
-                    yield seen_of(json.loads(line))
+                for line in lines_of(answer.status_code, answer.content, count):
+                    yield seen_of(line)
 
     async def search(
         self, text: str, *, id: str | None = None, html: bool = False, first: bool = False
     ) -> list[Hit]:
         """The stored documents near a text, the best first, without the document `id`."""
-        return hits_of((await self._ask(self._messages.query(text, html, id, first)))["hits"])
+        return hits_of(list_of(await self._ask(self._messages.query(text, html, id, first)), "hits"))
 
     async def get(self, id: str) -> dict[str, Any] | None:
         """What is stored of a document, or None."""
@@ -318,7 +304,7 @@ class AsyncClient(_Clients):
         self, results: Sequence[str | Document], *, threshold: float | None = None
     ) -> list[dict[str, Any]]:
         """A ranked list, near-duplicates folded under the first. A text alone is the id of a stored document."""
-        return list((await self._ask(_collapse(results, threshold)))["results"])
+        return list_of(await self._ask(_collapse(results, threshold)), "results")
 
     async def stats(self) -> dict[str, Any]:
         """Sizes of the index."""

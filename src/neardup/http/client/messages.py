@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from neardup.index.answers import Cluster, Hit, Seen
 from neardup.index.key import read_key
 from neardup.readers.document import Document
 
-__all__ = ["READY", "Call", "Messages", "answer_of", "seen_of"]
+__all__ = ["READY", "Call", "Messages", "answer_of", "lines_of", "list_of", "seen_of"]
 
 LARGEST_BATCH = 8 << 20  # bytes of one bulk request, half of what the service takes by default
 JSON, LINES = "application/json", "application/x-ndjson"
@@ -136,23 +137,63 @@ def answer_of(status: int, body: bytes) -> Any:
     """The answer, or ServiceError with the service's reason."""
     try:
         found = json.loads(body) if body else {}
-    except ValueError:
-        found = {}
-    if 200 <= status < 300:
-        return found
-    known = found if isinstance(found, dict) else {}
-    raise ServiceError(status, str(known.get("reason", "refused without a reason")), known.get("request_id"))
+    except (ValueError, RecursionError):
+        found = None
+    if not 200 <= status < 300:
+        known = found if isinstance(found, dict) else {}
+        reason = str(known.get("reason", "refused without a reason"))
+        raise ServiceError(status, reason, known.get("request_id"))
+    if not isinstance(found, dict):
+        raise _foreign()
+    return found
+
+
+def _foreign() -> ServiceError:
+    return ServiceError(0, "this is no answer of the service: is something else at its address?")
+
+
+@contextlib.contextmanager
+def _of_service() -> Iterator[None]:
+    """Turns errors from an answer of another shape into one that says so."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError):
+        raise _foreign() from None
 
 
 def seen_of(found: dict[str, Any]) -> Seen:
-    if "reason" in found:
-        raise ServiceError(422, found["reason"], found.get("request_id"))
-    return Seen(*(found[name] for name in Seen._fields))
+    with _of_service():
+        if "reason" in found:
+            raise ServiceError(422, str(found["reason"]), found.get("request_id"))
+        seen = Seen(*(found[name] for name in Seen._fields))
+    if type(seen.id) is not str or type(seen.new) is not bool:
+        raise _foreign()
+    return seen
+
+
+def lines_of(status: int, body: bytes, count: int) -> Iterator[dict[str, Any]]:
+    """The answers to so many documents, one a line."""
+    lines = body.splitlines()
+    if status != 200:
+        answer_of(status, body)
+    if len(lines) != count:
+        raise _foreign()
+    return (answer_of(200, line) for line in lines)
+
+
+def list_of(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The part of an answer that is a list."""
+    part = found.get(name)
+    if not isinstance(part, list):
+        raise _foreign()
+    return part
 
 
 def hits_of(found: list[dict[str, Any]]) -> list[Hit]:
-    return [Hit(one["id"], -1, one["distance"], one["similarity"]) for one in found]
+    with _of_service():
+        return [Hit(one["id"], -1, one["distance"], one["similarity"]) for one in found]
 
 
 def cluster_of(found: dict[str, Any]) -> Cluster:
-    return Cluster(found["keeper"], hits_of(found["members"]))
+    with _of_service():
+        return Cluster(found["keeper"], hits_of(list_of(found, "members")))
