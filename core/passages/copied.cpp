@@ -17,6 +17,20 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ x >> 32;
 }
 
+// How many tokens two runs begin with in common. Eight are compared at a time: the compiler makes vector instructions
+// of that, and of nothing that may stop at each.
+std::size_t common_begin(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+    const std::size_t most = std::min(a.size(), b.size());
+    std::size_t at = 0;
+    for (; at + 8 <= most; at += 8) {
+        std::uint64_t differ = 0;
+        for (std::size_t i = 0; i < 8; ++i) differ |= a[at + i] ^ b[at + i];
+        if (differ != 0) break;
+    }
+    while (at < most && a[at] == b[at]) ++at;
+    return at;
+}
+
 // The suffix automaton of a text: every run of tokens in it leads to a state, which knows where it first ends.
 class Automaton {
   public:
@@ -60,8 +74,7 @@ class Automaton {
     std::size_t follow(std::uint32_t& state, std::span<const std::uint64_t> tokens) const {
         if (!once_[state]) return 0;
         const auto here = text_.subspan(states_[state].first_end + std::size_t{state != 0});
-        const auto ends = std::mismatch(tokens.begin(), tokens.end(), here.begin(), here.end());
-        const auto many = static_cast<std::size_t>(ends.first - tokens.begin());
+        const std::size_t many = common_begin(tokens, here);
         if (many != 0) state = prefixes_[text_.size() - here.size() + many - 1];
         return many;
     }
@@ -163,16 +176,22 @@ class Whole {
     void assign(std::span<const std::uint64_t> text, std::size_t width) {
         width_ = width;
         power_ = power_of(width);
-        automaton_.build(text);
+        text_ = text;
+        built_ = false;
         const std::size_t bits = std::bit_ceil(16 * text.size() + 64);
         shift_ = 64 - std::countr_zero(bits);
         held_.assign(bits / 64, 0);
         for_each_run(text, width, [&](std::uint64_t hash) { held_[(hash >> shift_) / 64] |= bit(hash); });
     }
 
-    // The passages of a part, none inside another, ascending.
-    void find(std::span<const std::uint64_t> part, std::vector<Match>& out) const {
+    // The passages of a part, none inside another, ascending. If their first places in this text do not matter, most
+    // pairs of near copies need no automaton.
+    void find(std::span<const std::uint64_t> part, bool placed, std::vector<Match>& out) {
         out.clear();
+        if (!placed && side_by_side(part, out)) return;
+        out.clear();
+        if (!built_) automaton_.build(text_);
+        built_ = true;
         // A passage begins with a run of `width` tokens that is held, and has no run that is not in the other text: the
         // automaton walks only there.
         for (std::size_t place = next_held(part, 0); place < part.size(); place = next_held(part, place))
@@ -193,6 +212,28 @@ class Whole {
             if (place + width_ == part.size()) return part.size();
             hash = hash * kBase + part[place + width_] - power_ * part[place];
         }
+    }
+
+    // Adds the passages of a part that begins or ends as this text does, with the same number of tokens before or behind
+    // each; false if there may be others. A run of which no neighbour is held cannot be longer elsewhere.
+    bool side_by_side(std::span<const std::uint64_t> part, std::vector<Match>& out) const {
+        std::size_t place = next_held(part, 0);
+        while (place < part.size()) {
+            std::size_t many = agreeing(part, place, place);
+            if (many < width_) many = agreeing(part, place, place + text_.size() - part.size());
+            if (many < width_) return false;
+            out.push_back({static_cast<std::int64_t>(place), static_cast<std::int64_t>(place + many), 0});
+            const std::size_t next = place + many - width_ + 1;
+            place = next_held(part, next);
+            if (place == next) return false;
+        }
+        return true;
+    }
+
+    // How many tokens of a part from one place on are those of this text from another.
+    std::size_t agreeing(std::span<const std::uint64_t> part, std::size_t from, std::size_t here) const {
+        if (here >= text_.size()) return 0;  // also below 0
+        return common_begin(part.subspan(from), text_.subspan(here));
     }
 
     // Adds the matches from a place on, up to the first run that is not in the other text: the place behind that run's.
@@ -224,6 +265,8 @@ class Whole {
     }
 
     Automaton automaton_;
+    bool built_ = false;
+    std::span<const std::uint64_t> text_;
     std::vector<std::uint64_t> held_;
     std::size_t width_ = 0;
     std::uint64_t power_ = 1;
@@ -272,7 +315,7 @@ Passages shared_passages(TokenRows documents, std::span<const std::int64_t> part
             const std::size_t end = group + 1 < groups.size() ? groups[group + 1] : parts.size();
             whole.assign(documents[static_cast<std::size_t>(wholes[groups[group]])], width);
             for (std::size_t pair = groups[group]; pair < end; ++pair) {
-                whole.find(documents[static_cast<std::size_t>(parts[pair])], matches);
+                whole.find(documents[static_cast<std::size_t>(parts[pair])], spelled, matches);
                 share_out(matches, kept, longer);
                 for (const Match& match : kept) {
                     all.words[pair] += match.size();

@@ -115,12 +115,40 @@ def test_every_pair_with_a_passage_is_found(texts, width, more):
 def test_candidates_that_come_in_parts_are_the_same(monkeypatch):
     texts = ["x " * 3 + "a b c d e f g h i j k l m n " + str(row % 7) for row in range(40)]
     whole = nd.passages.find_copies(texts, cap=10)
-    monkeypatch.setattr(copying, "_MATCHED_AT_ONCE", 20)
+    monkeypatch.setattr(copying, "_PAIRS_AT_ONCE", 20)
     monkeypatch.setattr(copying, "_MATCHED_AT_ONCE", 7)
     parts = nd.passages.find_copies(texts, cap=10)
     assert parts.to_json() == whole.to_json()
     assert whole.capped
     assert whole.skipped
+
+
+def test_many_copies_of_one_page_list_few_pairs_and_all_are_linked():
+    words = [f"word{i}" for i in range(60)]
+    texts = [" ".join([*words[:30], f"page{number}", *words[30:]]) for number in range(500)]
+    found = nd.passages.find_copies(texts)
+    assert len(found) <= 8 * len(texts)
+    assert found.capped > 0
+    assert found.skipped + found.candidates >= 500 * 499 // 2
+    linked = {0}
+    for a, b in sorted(tuple(sorted(pair)) for pair in zip(found.part, found.whole, strict=True)):
+        assert a in linked  # each document is a pair of an earlier one
+        linked.add(b)
+    assert len(linked) == 500
+    every = nd.passages.find_copies(texts, cap=500)
+    assert (len(every), every.capped, every.skipped) == (500 * 499 // 2, 0, 0)
+
+
+def test_partners_in_large_groups_are_those_of_most_groups():
+    """Of 300 pages with a template, each also has the words of one of two sources: its partners are pages of it."""
+    template, *sources = ([f"{kind}{i}" for i in range(200)] for kind in ("t", "a", "b"))
+    texts = [
+        " ".join([*template[:20], f"x{number}", *sources[number % 2], f"y{number}"]) for number in range(300)
+    ]
+    found = nd.passages.find_copies(texts, cap=100)
+    assert len(found) <= 5 * len(texts)
+    same = [a % 2 == b % 2 for a, b in zip(found.part.tolist(), found.whole.tolist(), strict=True)]
+    assert sum(same) >= 298
 
 
 def test_stop_words_may_be_between():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -25,12 +24,15 @@ from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 from neardup.values.checks import check_fields, checked, checked_methods
+from neardup.values.distinct import distinct
+from neardup.values.order import stable_order
 from neardup.values.threads import check_threads
 
 __all__ = ["Copied", "Copies", "find_copies"]
 
 Rows = NDArray[np.int64]
 _PAIRS_AT_ONCE = 1 << 23  # pairs that share a fingerprint, listed at a time
+_FEW = 4  # partners of a document among those before it, over all of its groups of more than `cap`
 _MATCHED_AT_ONCE = 1 << 20  # candidates checked by one call
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
 _SPANS_AT_ONCE = 256  # pairs whose passages are made together
@@ -204,12 +206,12 @@ def find_copies(
     shingles = Shingles(width, normalize=how, select=Winnow(words - width + 1), seed=seed)
     chosen = shingles.extract(texts, threads=threads)
     left, right, capped, skipped = _candidates(
-        chosen.hashes, np.repeat(np.arange(len(made)), chosen.sizes), cap, threads
+        chosen.hashes, np.repeat(np.arange(len(made)), chosen.sizes), cap
     )
     corpus = _Corpus(made, *token_rows(texts, how, threads=threads), width, how, threads)
     size = np.diff(corpus.offsets)
     part, whole = np.where(size[left] <= size[right], (left, right), (right, left))
-    order = np.lexsort((part, whole))  # a whole is prepared once for all of its parts
+    order = np.argsort(whole << 32 | part)  # a whole is prepared once for all of its parts
     part, whole = np.ascontiguousarray(part[order]), np.ascontiguousarray(whole[order])
     shared, longest = np.empty(len(part), np.int64), np.empty(len(part), np.int64)
     for start in range(0, len(part), _MATCHED_AT_ONCE):
@@ -220,33 +222,55 @@ def find_copies(
     share = shared / np.maximum(size[part], 1)
     found = np.flatnonzero((longest >= words) & (share >= least))
     first = -share[found] if by == "share" else -shared[found]
-    ranked = found[np.lexsort((whole[found], part[found], -longest[found], -shared[found], first))]
+    pair = part[found] << 32 | whole[found]
+    ranked = found[np.lexsort((pair, -longest[found], -shared[found], first))]
     part, whole, shared, longest = part[ranked], whole[ranked], shared[ranked], longest[ranked]
     counts = len(made), words, len(chosen.hashes), len(order), capped, skipped
     return Copies(*counts, part, whole, shared, longest, corpus)
 
 
-def _candidates(keys: NDArray[np.uint64], rows: Rows, cap: int, threads: int) -> tuple[Rows, Rows, int, int]:
-    """The pairs of rows that share a key. Keys are taken in parts that give a bounded number of pairs each."""
+def _candidates(keys: NDArray[np.uint64], rows: Rows, cap: int) -> tuple[Rows, Rows, int, int]:
+    """The pairs of rows that share a key; for keys of more than `cap` rows, a few pairs of each row."""
     order = np.argsort(keys, kind="stable")
     keys, rows = _distinct_groups(keys[order], rows[order])
     begins = _begins(keys)
-    many = np.minimum(np.diff(np.append(begins, len(keys))), cap)
-    part = np.cumsum(many * (many - 1) // 2) // _PAIRS_AT_ONCE
-    cuts = [0, *begins[np.flatnonzero(np.diff(part)) + 1].tolist(), len(keys)]
+    sizes = np.diff(np.append(begins, len(keys)))
     runs = PairRuns()
-    capped = skipped = 0
-    for begin, end in pairwise(cuts):
-        packed, over, lost = _core.key_pairs(keys[begin:end], None, None, cap, threads)
-        left, right = unpack_pairs(packed)
-        runs.add(pack_pairs(rows[begin:end][left], rows[begin:end][right]))
-        capped, skipped = capped + over, skipped + lost
+    for size in distinct(sizes[sizes <= cap]).tolist():
+        one, two = np.triu_indices(size, 1)
+        groups, step = begins[sizes == size], max(1, _PAIRS_AT_ONCE // len(one))
+        for start in range(0, len(groups), step):
+            members = rows[groups[start : start + step, None] + np.arange(size)].astype(np.uint64)
+            runs.add(distinct((members[:, one] << np.uint64(32) | members[:, two]).ravel()))
+    over = sizes > cap
+    few, skipped = _few_pairs(rows[np.repeat(over, sizes)], sizes[over])
+    runs.add(few)
     left, right = unpack_pairs(np.concatenate([np.empty(0, np.uint64), *runs.chunks()]))
-    return left, right, capped, skipped
+    return left, right, int(over.sum()), skipped
 
 
-def _begins(keys: NDArray[np.uint64]) -> Rows:
-    """Where each of the sorted keys begins."""
+def _few_pairs(rows: Rows, sizes: Rows) -> tuple[NDArray[np.uint64], int]:
+    """Packed pairs of the rows of large groups, and how many were not listed (an upper bound). In each group a row can
+    be paired with the first one and with the one before it; of all these it gets the few that occur in most groups."""
+    begins = np.cumsum(sizes) - sizes
+    place = np.arange(len(rows)) - np.repeat(begins, sizes)
+    first, before = np.repeat(rows[begins], sizes), np.roll(rows, 1)
+    later = np.concatenate([rows[place > 0], rows[place > 1]])
+    earlier = np.concatenate([first[place > 0], before[place > 1]])
+    pairs = np.sort(later << 32 | earlier)
+    begins = _begins(pairs)
+    counts = np.diff(np.append(begins, len(pairs)))
+    later, earlier = pairs[begins] >> 32, pairs[begins] & 0xFFFFFFFF
+    order = stable_order(later << 20 | (1 << 20) - np.minimum(counts, 1 << 20))
+    begins = _begins(later)
+    among = np.arange(len(later)) - np.repeat(begins, np.diff(np.append(begins, len(later))))
+    chosen = order[among < _FEW]
+    skipped = int((sizes * (sizes - 1) // 2).sum() - counts[chosen].sum())
+    return pack_pairs(earlier[chosen], later[chosen]), skipped
+
+
+def _begins(keys: NDArray[Any]) -> Rows:
+    """Where each of the sorted numbers begins."""
     return (
         np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         if len(keys)
