@@ -84,15 +84,22 @@ def reported(text: str) -> Iterator[tuple[str, Any]]:
     for module, name in sorted(named):
         if module.startswith(ELSEWHERE):
             continue
-        try:
-            loaded = importlib.import_module(module)
-        except ImportError:  # another name than that of a module, or one of an extra that is not installed
+        loaded = module_of(module)
+        if loaded is None:
             continue
-        found = getattr(loaded, name, None) if name else loaded
+        found = (getattr(loaded, name, None) or module_of(f"{module}.{name}")) if name else loaded
         if isinstance(found, types.ModuleType):
             yield from ((one, getattr(found, one)) for one in getattr(found, "__all__", ()))
         else:
             yield name, found
+
+
+def module_of(name: str) -> types.ModuleType | None:
+    """A module; None if it is another name, or one of an extra that is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 def callables() -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -3,9 +3,12 @@ those of neardup, or TypeError and ValueError with a sentence that names the arg
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import inspect
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -56,11 +59,15 @@ GOOD: dict[str, Any] = {
     "queries": CODES,
     "radius": 3,
     "right": np.array([1]),
+    "prefix": 8,
     "row": 0,
     "rows": np.arange(2),
     "scheme": CODES.scheme,
     "seed": 1,
     "share": 0.1,
+    "size": 2,
+    "start": 0,
+    "stop": 2,
     "similarity": np.array([0.9]),
     "stored": CODES,
     "target": "copy.nd",
@@ -74,7 +81,7 @@ GOOD: dict[str, Any] = {
 # What the pipeline calls on a search method; users name the method.
 SEAM = (set(vars(Method)) | set(vars(KeyMethod))) - {"keys", "probes"}
 # Classes whose methods have their own tests, or are called for each row of an output.
-ELSEWHERE = {"DropDuplicates", "SaveDocuments", "Layout", "Writer"}
+ELSEWHERE = {"DropDuplicates", "SaveDocuments", "Stage", "Layout", "Writer"}
 ABSTRACT = {"Fingerprints", "KeyMethod", "Method", "Printer"}
 LEAVE = {
     "calibrate": {"similar"},  # a function that is called; its errors are the user's
@@ -204,8 +211,54 @@ def test_wrong_values_of_methods_are_named(
         call = getattr(one if bound else CLASSES[name], method)
         check_refusals(call, good=GOOD, leave=LEAVE.get(method, set()))
     close = getattr(one, "close", None)
-    if close is not None:
-        close()
+    closing = None if close is None else close()
+    if inspect.iscoroutine(closing):
+        asyncio.run(closing)
+
+
+def code_file() -> Any:
+    np.save("codes.npy", CODES.codes)
+    return PUBLIC["search.code_files.reader.open_codes"]("codes.npy")
+
+
+def segment(suffix: str) -> Any:
+    disk = importlib.import_module("neardup.search.disk.segments")
+    compressed = importlib.import_module("neardup.search.disk.compressed")
+    disk.write_segment("codes.seg", CODES.codes, np.arange(len(CODES)), CODES.scheme, 64)
+    if suffix == "seg":
+        return disk.Segment.open("codes.seg")
+    compressed.compress_segment(disk.Segment.open("codes.seg"), "codes.segz")
+    return compressed.CompressedSegment.open("codes.segz")
+
+
+GIVEN: dict[str, Callable[[], Any]] = {
+    "codes of a file": code_file,
+    "searcher of a scan": lambda: nd.search.Scan().index(CODES),
+    "searcher of tables": lambda: nd.BPHS(tables=4).index(CODES),
+    "searcher of PSM": lambda: nd.PSM(flips=2).index(CODES),
+    "searcher that grows": lambda: PUBLIC["search.hamming.live.LiveSearcher"](nd.search.Compact()),
+    "pairs of a join": lambda: nd.search.Join().within(CODES),
+    "pairs between sets": lambda: nd.search.Join().between(CODES, CODES),
+    "a segment": lambda: segment("seg"),
+    "a compressed segment": lambda: segment("segz"),
+    "a writer of segments": lambda: importlib.import_module(
+        "neardup.search.disk.segment_writer"
+    ).SegmentWriter("codes.seg", CODES.scheme, 64),
+    "a plan": lambda: nd.plan(documents=1e6, measure=False),
+    "a curve": lambda: nd.evaluate.curve_radius(3),
+}
+"""What users are given by functions, and do not make."""
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_wrong_values_of_what_is_given_are_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one = GIVEN[name]()
+    with one if hasattr(one, "__exit__") else nullcontext():
+        for method, _ in methods(type(one)):
+            check_refusals(getattr(one, method), good=GOOD, leave={"progress"})
 
 
 def test_spark_refuses_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 import re
@@ -59,6 +60,8 @@ def check_refusals(
                 made = call(*first, **given)
                 if inspect.isgenerator(made):
                     next(made, None)
+                elif inspect.iscoroutine(made):
+                    asyncio.run(made)
             except (NeardupError, OSError):
                 continue
             except (TypeError, ValueError) as error:

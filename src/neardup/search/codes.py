@@ -124,6 +124,7 @@ def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, N
     return rows, np.ascontiguousarray(words[rows])
 
 
+@checked
 def top_bits(words: NDArray[np.uint64], bits: int, count: int) -> NDArray[np.uint64]:
     """The `count` (at most 32) most significant bits of each code."""
     return words[:, -1] >> np.uint64((32 if bits == 32 else 64) - count)

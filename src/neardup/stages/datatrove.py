@@ -94,6 +94,7 @@ class Stage(PipelineStep):  # type: ignore[misc]
 
     type = _TYPE
 
+    @checked
     def __init__(
         self,
         stage: str,

@@ -11,12 +11,13 @@ from io import RawIOBase
 from os import PathLike, fspath
 from typing import BinaryIO, cast
 
-from neardup.errors import DataError
+from neardup.errors import ConfigError, DataError
 from neardup.readers.compression import Stream
 from neardup.readers.limits import Limits
 from neardup.readers.lines import lines
 from neardup.readers.reader import read
 from neardup.readers.sources import find_sources, format_of
+from neardup.values.checks import checked
 
 __all__ = ["numbered_lines", "read_pairs", "read_urls"]
 
@@ -40,6 +41,7 @@ _NAMES = (
 )
 
 
+@checked
 def read_pairs(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
     """The first two columns of each row, or the columns named by a header or by the keys of JSON objects.
 
@@ -70,6 +72,7 @@ def read_pairs(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
         yield cells[left].strip(), cells[right].strip()
 
 
+@checked
 def read_urls(
     places: Iterable[str | PathLike[str]],
     column: str | None = None,
@@ -79,6 +82,8 @@ def read_urls(
     """URLs from files: one on each line in text files and standard input (`-`), or a column (`url`) of JSONL, CSV,
     TSV, Parquet and Arrow. Blank lines are skipped; rows that cannot be read are counted in `rejected` by reason."""
     for place in places:
+        if not isinstance(place, str | PathLike):
+            raise ConfigError(f"places must be paths, not {place!r}")
         name = fspath(place)
         kind = format or (format_of(name) if name != "-" else "text")
         if kind in (None, "text"):
@@ -92,6 +97,7 @@ def read_urls(
             rejected.update(reader.rejects.counts)
 
 
+@checked
 def numbered_lines(name: str) -> Iterator[tuple[int, str]]:
     """The lines of a file, or of standard input (`-`), that are not blank, with their numbers."""
     limits = Limits()

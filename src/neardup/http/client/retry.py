@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from neardup.errors import ConfigError, NeardupError
-from neardup.values.checks import check_fields
+from neardup.values.checks import check_fields, checked_methods
 
 __all__ = ["UNAVAILABLE", "Retry", "ServiceError"]
 
@@ -27,6 +27,7 @@ class ServiceError(NeardupError):
         return self.status == 0 or self.status in UNAVAILABLE
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Retry:
     """How often a request is sent again, at most `times`, and after which pauses.

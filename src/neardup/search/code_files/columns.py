@@ -14,6 +14,7 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import WIDTHS
 from neardup.search.disk.segments import words_of
+from neardup.values.checks import checked_methods
 from neardup.values.sizes import parse_size, size_text
 from neardup.values.wording import counted
 
@@ -128,6 +129,7 @@ class CodeColumns:
         return cls(ids=ids, **{name: joined(name) for name in names})
 
 
+@checked_methods
 @dataclass(frozen=True)
 class CodeFile:
     """Codes in a file, opened. `count` counts its rows. A file of numbers alone says neither how the codes were made,

@@ -31,7 +31,7 @@ from neardup.search.hamming.tables import design_arrays
 from neardup.search.interface import Hits, Mode, check_mode
 from neardup.search.psm.flips import Flips, TemplateFlips
 from neardup.search.psm.recall import Calibration, NearPairs, TooFewPairs, calibrate, flip_count
-from neardup.values.checks import check_fields, checked_methods
+from neardup.values.checks import check_fields, checked, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
@@ -345,6 +345,7 @@ class BatchPSM(BatchMethod):
             return Calibration(every, 1.0, 1.0, 0, 0, "all", header, np.ones(0))
 
 
+@checked
 def search_then_append(
     method: BatchMethod,
     queries: Codes,

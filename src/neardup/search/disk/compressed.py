@@ -21,7 +21,7 @@ from neardup.search.disk.segments import Chunk, StoredCodes, sort_chunk, sorted_
 from neardup.search.interface import Hits
 from neardup.storage.column_file import BLOCK, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = ["CompressedSegment", "PrefixMatches", "compress_segment", "write_compressed"]
@@ -123,6 +123,7 @@ def _leading_counts(chunks: Iterable[Chunk], bits: int) -> NDArray[np.uint64]:
     return total
 
 
+@checked_methods
 class CompressedSegment(StoredCodes):
     """A compressed segment, opened. Opening reads its directory; blocks are checked when unpacked."""
 

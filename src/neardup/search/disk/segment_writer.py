@@ -17,7 +17,7 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.search.codes import check_radius
 from neardup.search.disk.segments import Chunk, Segment, SortedSegment, StoredCodes, sort_chunk, words_of
 from neardup.storage.column_file import BLOCK
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 
@@ -134,6 +134,7 @@ def _merge_once(
             segment.add(chunk, threads)
 
 
+@checked_methods
 class SegmentWriter:
     """Writes a segment from batches of codes in any order, holding no more than `memory` at a time.
 

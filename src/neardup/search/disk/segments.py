@@ -22,7 +22,7 @@ from neardup.search.codes import check_radius, check_scheme, rows_and_words, to_
 from neardup.search.interface import Hits
 from neardup.storage.column_file import BLOCK, Closing, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
-from neardup.values.checks import checked
+from neardup.values.checks import checked, checked_methods
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -66,6 +66,7 @@ def sort_chunk(codes: NDArray[np.uint64], rows: NDArray[np.int64], bits: int) ->
     return Chunk(*_core.sort_codes(words, numbers))
 
 
+@checked_methods
 class StoredCodes(Closing):
     """Ascending codes of one scheme in a file, opened: a Segment or a CompressedSegment."""
 
@@ -184,6 +185,7 @@ def write_segment(
         segment.add(chunk, threads)
 
 
+@checked_methods
 class Segment(StoredCodes):
     """A segment file, opened. Opening reads only the header and the fences, about 1/4,000 of the file."""
 

@@ -56,6 +56,7 @@ class Scan(HammingMethod):
         return self.index(codes).search(codes, threads=threads).pairs()
 
 
+@checked_methods
 @dataclass(frozen=True)
 class ScanSearcher:
     """Stored codes, asked by brute force."""

@@ -142,6 +142,7 @@ class TableMethod(HammingMethod, KeyMethod):
         return self.index(codes, threads=threads).search(codes, threads=threads).pairs()
 
 
+@checked_methods
 @dataclass(frozen=True)
 class TableSearcher:
     """Stored codes in tables, ready to be asked in batches; the more queries a batch has, the faster each."""

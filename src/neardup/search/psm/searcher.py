@@ -16,6 +16,7 @@ from neardup.search.codes import check_scheme, rows_and_words
 from neardup.search.interface import Hits, Mode, check_mode
 from neardup.search.psm.margins import has_sizes
 from neardup.search.psm.recall import Calibration
+from neardup.values.checks import checked_methods
 from neardup.values.threads import check_threads
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["PsmSearcher"]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class PsmSearcher:
     """Stored codes in one table. `method.flips` sets are tried for each query; `calibration` says what
