@@ -103,9 +103,9 @@ def test_its_pages_are_served(installed, findings, tmp_path):
         with serving(*arguments, python=str(installed)) as server:
             base = server.url.partition("/#")[0]
             for path in ("/", "/try"):
-                page = httpx.get(base + path, trust_env=False, timeout=60)
+                page = httpx.get(base + path, trust_env=False, timeout=300)
                 files = re.findall(r'(?:src|href)="([^"#:]+\.(?:js|css|svg))"', page.text)
                 assert page.status_code == 200 and len(files) >= 3, path
                 for file in files:
-                    answer = httpx.get(page.url.join(file), trust_env=False, timeout=60)
+                    answer = httpx.get(page.url.join(file), trust_env=False, timeout=300)
                     assert answer.status_code == 200 and len(answer.content) > 100, file

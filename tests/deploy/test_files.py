@@ -80,7 +80,7 @@ def exported(tmp_path_factory) -> Iterator[dict[str, set[str]]]:
     indexes = str(folder / "index.nd"), f"--index=pages={folder / 'pages.nd'}"
     with serving("serve", *indexes, "--port", "0", environment={"NEARDUP_TOKEN": TOKEN}) as server:
         header = {"authorization": f"Bearer {TOKEN}"}
-        with httpx.Client(base_url=server.url, headers=header, trust_env=False, timeout=60) as client:
+        with httpx.Client(base_url=server.url, headers=header, trust_env=False, timeout=300) as client:
             for id in ("a", "b"):
                 page = {"id": id, "text": "The ferry leaves the north pier at eight"}
                 assert client.post("/v1/seen", json=page).status_code == 200
@@ -145,7 +145,7 @@ def test_the_image_starts_a_service_that_its_health_check_finds(tmp_path):
 
     def healthy(port: str) -> bool:
         asked = [sys.executable, "-c", check[2].replace(str(options["port"]), port)]
-        return subprocess.run(asked, capture_output=True, timeout=60).returncode == 0
+        return subprocess.run(asked, capture_output=True, timeout=300).returncode == 0
 
     here = {options["path"]: str(tmp_path / "index.nd"), str(options["port"]): "0"}
     with serving(*[here.get(one, one) for one in command], environment={"NEARDUP_TOKEN": TOKEN}) as server:

@@ -31,5 +31,5 @@ def codes(tmp_path_factory):
 def http(texts):
     import httpx
 
-    with httpx.Client(base_url=texts.url, trust_env=False, timeout=120) as client:
+    with httpx.Client(base_url=texts.url, trust_env=False, timeout=300) as client:
         yield client

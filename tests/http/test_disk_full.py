@@ -13,7 +13,7 @@ def test_full_and_free_again(small_disk):
     taken, number = [], 0
     with (
         served(small_disk / "i") as server,
-        httpx.Client(base_url=server.url, trust_env=False, timeout=120) as http,
+        httpx.Client(base_url=server.url, trust_env=False, timeout=300) as http,
     ):
 
         def page(number):

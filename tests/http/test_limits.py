@@ -41,11 +41,11 @@ def answer_of(connection: socket.socket) -> tuple[int, dict]:
 
 def asked(server: Service, status: int) -> None:
     """Ask until this is the answer; a busy machine may take a while to get there."""
-    deadline, response = time.monotonic() + 60, 0
+    deadline, response = time.monotonic() + 300, 0
     while response != status:
         assert time.monotonic() < deadline, response
         sent = {"id": "s", "text": "a"}
-        response = httpx.post(f"{server.url}/v1/seen", json=sent, trust_env=False, timeout=60).status_code
+        response = httpx.post(f"{server.url}/v1/seen", json=sent, trust_env=False, timeout=300).status_code
 
 
 def test_half_open_connections_hold_up_nobody(small):
@@ -58,7 +58,7 @@ def test_half_open_connections_hold_up_nobody(small):
                 connection.sendall(b"GET / HTTP/1.1\r\n")
         with HealthWatch(small) as watch:
             response = httpx.post(
-                f"{small.url}/v1/seen", json={"id": "h", "text": "still here"}, trust_env=False, timeout=60
+                f"{small.url}/v1/seen", json={"id": "h", "text": "still here"}, trust_env=False, timeout=300
             )
             assert response.status_code == 200
         watch.check()
@@ -78,11 +78,11 @@ def test_slow_bodies_are_bounded_in_number(small):
         asked(small, 429)
         with HealthWatch(small) as watch:
             busy = httpx.post(
-                f"{small.url}/v1/seen", json={"id": "s", "text": "a"}, trust_env=False, timeout=60
+                f"{small.url}/v1/seen", json={"id": "s", "text": "a"}, trust_env=False, timeout=300
             )
             assert busy.status_code == 429 and busy.json()["reason"] and busy.headers["retry-after"] == "1"
             # Those who watch the service must see that it is busy.
-            counts = httpx.get(f"{small.url}/metrics", trust_env=False, timeout=60)
+            counts = httpx.get(f"{small.url}/metrics", trust_env=False, timeout=300)
             assert counts.status_code == 200 and "neardup_requests_in_work 8.0" in counts.text
         watch.check()
     finally:
@@ -103,7 +103,7 @@ def test_wide_and_heavy_json_holds_up_nobody(texts):
     }
     with (
         HealthWatch(texts) as watch,
-        httpx.Client(base_url=texts.url, trust_env=False, timeout=60) as http,
+        httpx.Client(base_url=texts.url, trust_env=False, timeout=300) as http,
     ):
         for route, bodies in heavy.items():
             kind = "application/x-ndjson" if route == "/v1/documents" else "application/json"
@@ -148,7 +148,7 @@ def test_gzip_bombs(small):
     twice = gzip.compress(gzip.compress(bytes(30_000_000), 9), 9)
     with (
         HealthWatch(small) as watch,
-        httpx.Client(base_url=small.url, trust_env=False, timeout=60) as http,
+        httpx.Client(base_url=small.url, trust_env=False, timeout=300) as http,
     ):
         for route in ("/v1/seen", "/v1/documents", "/v1/search"):
             response = http.post(route, content=bomb, headers={"content-encoding": "gzip"})
@@ -176,7 +176,7 @@ def test_deep_json(small):
     ]
     with (
         HealthWatch(small) as watch,
-        httpx.Client(base_url=small.url, trust_env=False, timeout=60) as http,
+        httpx.Client(base_url=small.url, trust_env=False, timeout=300) as http,
     ):
         for body in deep:
             for route in ("/v1/seen", "/v1/search", "/v1/documents", "/v1/collapse", "/v1/compare"):
@@ -211,7 +211,7 @@ def test_clients_that_do_not_read_hold_up_nobody(small):
 
 
 def test_pages_in_a_browser_are_not_served(small):
-    with httpx.Client(base_url=small.url, trust_env=False, timeout=60) as http:
+    with httpx.Client(base_url=small.url, trust_env=False, timeout=300) as http:
         post = {"content": b'{"id": "b", "text": "t"}', "headers": {"content-type": "text/plain"}}
         post["headers"]["origin"] = "https://evil.example"
         assert http.post("/v1/seen", **post).status_code == 403
@@ -225,7 +225,7 @@ def test_token(tmp_path):
     file.write_text(token + "\n")
     with (
         served(tmp_path / "index.nd", "--host", "0.0.0.0", "--token-file", str(file)) as server,
-        httpx.Client(base_url=server.url, trust_env=False, timeout=60) as http,
+        httpx.Client(base_url=server.url, trust_env=False, timeout=300) as http,
     ):
         for given in (None, "Bearer", f"Bearer {token}x", f"bearer {token}", f"Basic {token}", "Bearer \xff"):
             headers = {} if given is None else {"authorization": given.encode("latin-1")}

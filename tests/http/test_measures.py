@@ -20,7 +20,7 @@ def test_hits_are_those_of_the_index(tmp_path, verify):
     expected = pytest.approx(verify.of_texts(nd.Shingles(2), STORY, NEAR))
     with (
         served(tmp_path / "live") as server,
-        httpx.Client(base_url=server.url, trust_env=False, timeout=120) as client,
+        httpx.Client(base_url=server.url, trust_env=False, timeout=300) as client,
     ):
         assert client.post("/v1/seen", json={"id": "a", "text": STORY}).json()["new"]
         (hit,) = client.post("/v1/search", json={"text": NEAR}).json()["hits"]

@@ -52,7 +52,7 @@ def several(tmp_path_factory):
 
 def asked(server, token: str, method: str, path: str, **sent) -> httpx.Response:
     headers = {"authorization": f"Bearer {token}"}
-    return httpx.request(method, server.url + path, headers=headers, trust_env=False, timeout=60, **sent)
+    return httpx.request(method, server.url + path, headers=headers, trust_env=False, timeout=300, **sent)
 
 
 def test_each_index_has_its_own_documents_and_its_own_owners(several):

@@ -95,7 +95,7 @@ def test_the_public_seed_is_the_only_one_shown(texts, http):
 def test_with_a_token_pages_are_open_and_numbers_are_not(tmp_path):
     with (
         served(tmp_path / "index.nd", environment={"NEARDUP_TOKEN": TOKEN}) as server,
-        httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client,
+        httpx.Client(base_url=server.url, trust_env=False, timeout=300) as client,
     ):
         assert client.get("/").status_code == client.get("/try").status_code == 200
         for expected in (401, 200):

@@ -154,7 +154,7 @@ def test_however_a_text_is_sent_it_is_the_same(codes):
     def sent(name, **more):
         return [{"id": f"{name}/{n}", "text": text, **more} for n, text in enumerate(texts)]
 
-    with httpx.Client(base_url=codes.url, trust_env=False, timeout=120) as http:
+    with httpx.Client(base_url=codes.url, trust_env=False, timeout=300) as http:
         for name, more, escaped in (
             ("plain", {}, True),
             ("letters", {}, False),
@@ -275,7 +275,7 @@ def test_ready_fingerprints(codes):
             for code in index.fingerprint([FERRY, FERRY + " Dogs ride free.", words(7)]).codes
         ]
         scheme = index.scheme
-    with httpx.Client(base_url=codes.url, trust_env=False, timeout=60) as http:
+    with httpx.Client(base_url=codes.url, trust_env=False, timeout=300) as http:
         answer = [
             http.post("/v1/seen", json={"id": f"p{n}", "fingerprint": d}).json() for n, d in enumerate(digits)
         ]
@@ -306,7 +306,7 @@ def test_exactly_one_caller_gets_the_answer_new(texts, codes, kind):
     gate = threading.Barrier(threads)
 
     def ask(number: int) -> None:
-        with httpx.Client(base_url=server.url, trust_env=False, timeout=120) as http:
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=300) as http:
             for turn in range(rounds):
                 sent = (
                     {"text": words(50_000 + turn)}

@@ -23,7 +23,7 @@ def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
     with served(tmp_path / "index.nd") as server:
 
         def send(number: int) -> None:
-            with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as http:
+            with httpx.Client(base_url=server.url, trust_env=False, timeout=300) as http:
                 for turn in range(100_000):
                     id = f"{number}-{turn}"
                     try:
@@ -64,14 +64,14 @@ def test_requests_in_work_are_answered(tmp_path):
                     content=lines,
                     headers={"content-type": "application/x-ndjson"},
                     trust_env=False,
-                    timeout=60,
+                    timeout=300,
                 )
             )
         )
         post.start()
         deadline = time.monotonic() + 300
         live = f"{server.url}/v1/live"
-        while not found and not httpx.get(live, trust_env=False, timeout=60).json()["in_work"]:
+        while not found and not httpx.get(live, trust_env=False, timeout=300).json()["in_work"]:
             assert time.monotonic() < deadline, "the request has arrived by now"
         assert server.stop() == 0
         post.join()
@@ -88,7 +88,7 @@ taken = socket.create_server(("127.0.0.1", 0))
 listening._free_port = lambda _: taken.getsockname()[1]
 run.serve(lambda: time.sleep(600), listening.ListenAddress())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, check=False)
     [*_, said] = done.stderr.decode().splitlines()
     assert done.returncode == 1, done.stderr
     assert json.loads(said)["event"] == "stopped" and "in use" in json.loads(said)["reason"]
@@ -100,7 +100,7 @@ def test_sigterm_while_starting(tmp_path, delay):
     process = start("serve", str(tmp_path / "index.nd"), "--port", "0")
     time.sleep(delay)
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     # Before the command itself runs, Python ends as the signal says; there is nothing to be finished then.
     assert process.returncode in (0, -signal.SIGTERM) and "Traceback" not in errors
     if '"ready"' in errors:
@@ -112,13 +112,13 @@ def test_sigterm_while_starting(tmp_path, delay):
 def test_interrupt_is_no_failure_either(tmp_path):
     with served(tmp_path / "index.nd") as server:
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=60) == 0
+        assert server.process.wait(timeout=300) == 0
 
 
 def test_what_cannot_be_served_is_said_in_a_line(tmp_path, texts):
     def refusal(*options: str) -> str:
         process = start("serve", str(tmp_path / "index.nd"), "--port", "0", *options)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode == 1 and "Traceback" not in errors
         return errors
 

@@ -26,7 +26,7 @@ def cmake(*arguments: str) -> tuple[bool, str]:
     """Whether CMake was content, and what it said, with the line breaks it adds taken out."""
     program = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     assert program is not None, "cmake is missing: `make build` puts it beside this Python"
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=300)
     return done.returncode == 0, " ".join((done.stdout + done.stderr).split())
 
 

@@ -53,5 +53,5 @@ class Machine:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )

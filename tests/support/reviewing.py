@@ -82,7 +82,7 @@ class Reviewed(Server):
 
     def client(self, **headers: str) -> httpx.Client:
         given = {"Authorization": f"Bearer {self.token}", **headers}
-        return httpx.Client(base_url=self.base, headers=given, trust_env=False, timeout=120)
+        return httpx.Client(base_url=self.base, headers=given, trust_env=False, timeout=300)
 
     def get(self, path: str, **parameters: Any) -> Any:
         with self.client() as client:

@@ -21,7 +21,7 @@ class Service(Server):
         return int(self.url.rsplit(":", 1)[1])
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=300)
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def served(index: Path | None, *options: str, environment: dict[str, str] | None
 WATCH = """
 import glob, http.client, json, sys, threading, time
 port, process = sys.argv[1:]
-connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=120)
+connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=300)
 stop, seconds, late, more = threading.Event(), [], [], 40
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 def starved():

@@ -154,7 +154,7 @@ class Cluster:
 
     def status(self) -> dict[str, Any]:
         """What the master says of itself, its workers and applications."""
-        with urllib.request.urlopen(f"{self.page}/json/", timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.page}/json/", timeout=300) as answer:
             return json.load(answer)
 
     def executors(self) -> list[int]:

@@ -82,7 +82,7 @@ def test_one_of_two_indexes_is_away(redis_server: str, tmp_path: Path) -> None:
     try:
         with (
             served(None, *named) as service,
-            httpx.Client(base_url=service.url, trust_env=False, timeout=60) as http,
+            httpx.Client(base_url=service.url, trust_env=False, timeout=300) as http,
         ):
             for name in ("here", "away"):
                 assert http.post(f"/v1/indexes/{name}/seen", json=page).json()["new"]

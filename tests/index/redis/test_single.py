@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,15 +112,24 @@ def test_a_reply_is_lost_and_the_call_sent_again(address: Callable[..., str], be
 
 
 @pytest.mark.parametrize("before", [None, NETS])
-def test_no_reply_comes_at_all(address: Callable[..., str], before: str | None) -> None:
+def test_no_reply_comes_at_all(
+    address: Callable[..., str], monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
     """The call fails; it leaves nothing that others wait for, and the older version of the document."""
-    where = address(timeout=0.3, patience=0.5)
+    where, late, clock = address(patience=0.5), 0.0, time.monotonic
+
+    def lost_again(_: float) -> None:
+        nonlocal late
+        late += 1.0
+        trips.lost = 1
+
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + late)
     with nd.Index(where, store="text") as index, nd.Index(where) as other:
         if before is not None:
             index.seen(before, id="a")
         trips = Trips(index)
         trips.lost = 1
-        index._store._connection._sleeping = lambda _: setattr(trips, "lost", 1)
+        index._store._connection._sleeping = lost_again
         with pytest.raises(SharedIndexError, match="no answer"):
             index.seen(FERRY, id="a")
         trips.lost = 0

@@ -39,7 +39,7 @@ class Guarded(NamedTuple):
 
 
 def openssl(folder: Path, *words: str) -> None:
-    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=60)
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True, timeout=300)
 
 
 def certificates(folder: Path) -> None:
@@ -84,7 +84,7 @@ def guarded(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
         port=made.port, host="127.0.0.1", ssl=True, ssl_ca_certs=str(folder / "ca.pem"), username="crawler",
         password="hunter2/@x", ssl_certfile=str(folder / "client.pem"), ssl_keyfile=str(folder / "client.key"),
     )  # fmt: skip
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while True:
         try:
             client.ping()
@@ -219,7 +219,7 @@ def test_a_worker_in_a_process_of_its_own(guarded: Guarded) -> None:
         [sys.executable, "-m", "neardup", "index", "stats", guarded.url("127.0.0.1", *own(guarded))],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode != 0
     assert "not trusted" in done.stderr
