@@ -60,6 +60,9 @@ MAIL = b"From a\nMessage-ID: <a>\n\none\n"
         ("a.json", b'[{"text": "one", "a": "', b"\\n", b'"}]', ["one"]),
         ("a.json", b'[{"text": "one", "a": [', b"[],", b"1]}]", ["one"]),
         ("a.json", b'[{"text": "one", "a": [', b'"",', b"1]}]", ["one"]),
+        ("a.json", b'[{"text": "one"}]', b"]", b'{"text": "two"}', ["one", "two"]),
+        ("a.json", b'[{"text": "one"}]', b"}", b'{"text": "two"}', ["one", "two"]),
+        ("a.json", b'[{"text": "one"},', b"}", b'{"text": "two"}]', ["one", "two"]),
     ],
 )
 def test_blank_lines_of_other_formats_run_no_code(tmp_path, name, begin, blank, end, texts):
@@ -74,3 +77,24 @@ def test_blank_lines_of_other_formats_run_no_code(tmp_path, name, begin, blank, 
         assert found == texts
         counts.append(calls)
     assert counts[1] < counts[0] + 2_000, counts
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "junk", "row", "end"),
+    [
+        ("a.jsonl", ROW, b"x\n", b'{"text": "y"}\n', ROW),
+        ("a.jsonl", ROW, b"{}\n", b'{"text": "y"}\n', ROW),
+        ("a.json", b'[{"text": "one"},', b"1,", b'{"text": "y"},', b'{"text": "z"}]'),
+        ("a.json", b'[{"text": "one"},', b"[],", b'{"text": "y"},', b'{"text": "z"}]'),
+        ("a.csv", TABLE, b"x\n", b"y,some\n", b"z,end\n"),
+    ],
+)
+def test_junk_costs_what_documents_cost(tmp_path, name, begin, junk, row, end):
+    path, calls = tmp_path / name, []
+    for repeated in (junk, row):
+        path.write_bytes(begin + repeated * 20_000 + end)
+        reader = nd.read(path)
+        _, count = calls_of(lambda reader=reader: sum(1 for batch in reader for _ in batch.records()))
+        calls.append(count)
+    assert reader.account.rows >= 20_001
+    assert calls[0] < 2 * calls[1], calls

@@ -275,6 +275,12 @@ class CountedRejects(Rejects):
         super().__init__()
         self.account, self._sink = account, sink
 
+    def add(
+        self, file: str, row: int | None, reason: str, detail: str = "", sample: bytes | str = ""
+    ) -> None:
+        """The same; readers call this for each row, so their arguments are not checked."""
+        self._take(file, row, reason, detail, sample)
+
     def _count(self, file: str, row: int | None, reason: str, detail: str, sample: str) -> None:
         account = self.account
         account.rows += 1

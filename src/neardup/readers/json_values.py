@@ -20,6 +20,8 @@ _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 _OUTER = re.compile(rb"[^\s,]")  # what is between values
 _PLAIN = re.compile(rb"[\s,\[\]{}]")  # what ends a number or a word
+_NO_CLOSING = re.compile(rb"[^\]}]")  # what ends a run of brackets that close nothing: it counts as one value
+_NO_BRACE = re.compile(rb"[^}]")  # the same within an array, which the next ] closes
 
 
 def is_spread(head: bytes) -> bool:
@@ -59,7 +61,10 @@ class Values:
             0,
             False,
         )  # brackets open within the value, and whether an array is open around it
-        self._in_string, self._in_plain = False, False
+        self._in_string = False
+        self._until: re.Pattern[bytes] | None = (
+            None  # what ends the value, if it is no string, object or list
+        )
         self._number = 0
         self.unclosed = False
 
@@ -94,10 +99,12 @@ class Values:
         if self._depth or self._in_string:
             end, self._depth, self._in_string = pass_json_value(data, at, self._depth, self._in_string)
             return end, not self._depth and not self._in_string
-        if self._in_plain:
-            stop = _PLAIN.search(data, at)
-            self._in_plain = stop is None
-            return (stop.start(), True) if stop else (len(data), False)
+        if self._until is not None:
+            stop = self._until.search(data, at)
+            if stop is None:
+                return len(data), False
+            self._until = None
+            return stop.start(), True
         return self._begin(data, at), False
 
     def _begin(self, data: bytes, at: int) -> int:
@@ -112,7 +119,10 @@ class Values:
         self._start = found.start()
         self._depth = int(mark in b"[{")
         self._in_string = mark == b'"'
-        self._in_plain = not self._depth and not self._in_string
+        if mark in b"]}":
+            self._until = _NO_BRACE if self._top else _NO_CLOSING
+        elif not self._depth and not self._in_string:
+            self._until = _PLAIN
         return found.end()
 
     def _keep(self, data: bytes, end: int) -> None:

@@ -16,6 +16,8 @@ __all__ = ["Rejects"]
 
 SAMPLE = 160
 _HELD = 1 << 20  # bytes of held rejections that are kept in memory; more of them wait in a file
+_TOGETHER = 256  # held rejections that are written at once
+_Rejection = tuple[str, int | None, str, str, str]
 
 
 @checked_methods
@@ -37,18 +39,28 @@ class Rejects:
         self.skipped: Counter[str] = Counter()
         self._file = AtomicFile(path) if path is not None else None
         self._held: SpooledTemporaryFile[bytes] | None = None
+        self._latest: list[_Rejection] = []  # held ones that are not in the file yet
 
     def add(
         self, file: str, row: int | None, reason: str, detail: str = "", sample: bytes | str = ""
     ) -> None:
         """Count one rejection. `reason` is one of few fixed phrases; `detail` describes this case."""
+        self._take(file, row, reason, detail, sample)
+
+    def _take(self, file: str, row: int | None, reason: str, detail: str, sample: bytes | str) -> None:
         text = sample[:SAMPLE]
         if isinstance(text, bytes):
             text = text.decode("utf-8", "replace")
-        if self._held is not None:
-            self._held.write(json.dumps([file, row, reason, detail, text]).encode("ascii") + b"\n")
-        else:
+        if self._held is None:
             self._count(file, row, reason, detail, text)
+            return
+        self._latest.append((file, row, reason, detail, text))
+        if len(self._latest) == _TOGETHER:
+            self._write_held(self._held)
+
+    def _write_held(self, held: SpooledTemporaryFile[bytes]) -> None:
+        held.write(json.dumps(self._latest).encode("ascii") + b"\n")
+        self._latest = []
 
     def _count(self, file: str, row: int | None, reason: str, detail: str, sample: str) -> None:
         self.counts[reason] += 1
@@ -70,11 +82,12 @@ class Rejects:
         if held is None:
             return
         with held:
+            self._write_held(held)
             held.seek(0)
             for line in held:
-                file, row, reason, detail, text = json.loads(line)
-                yield row
-                self._count(file, row, reason, detail, text)
+                for file, row, reason, detail, text in json.loads(line):
+                    yield row
+                    self._count(file, row, reason, detail, text)
 
     def skip(self, reason: str) -> None:
         self.skipped[reason] += 1
