@@ -18,6 +18,7 @@ from reference.index import near_codes, of_codes
 import neardup as nd
 from neardup.index import Hit, Seen
 from neardup.index.local import writes
+from neardup.index.local.sqlite_file import SqliteFile
 
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
@@ -431,6 +432,15 @@ def test_a_backup_that_fails_leaves_what_was_there(tmp_path, monkeypatch, eager)
         index.backup(tmp_path / "empty")
     with nd.Index(tmp_path / "empty") as copy:
         assert len(copy) == 1 and copy.rebuilt == () and copy.verify().sound
+
+
+def test_a_backup_that_cannot_begin_closes_the_database(tmp_path):
+    """Python 3.13 and later warn if it remains open, and in tests warnings are errors."""
+    nd.Index(tmp_path / "i").close()
+    file = SqliteFile(tmp_path / "i" / "index.sqlite", readonly=True)
+    with pytest.raises(PermissionError, match="unable to open"):
+        file.backup(tmp_path / "not there" / "copy")
+    file.close()
 
 
 def test_sizes_are_checked_before_anything_is_loaded(tmp_path):

@@ -199,16 +199,13 @@ class SqliteFile:
 
     def backup(self, target: Path) -> None:
         """Copy the committed state, while others read and write."""
-        with self.errors():
-            source = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
-            copy = sqlite3.connect(target)
-            try:
-                source.backup(
-                    copy
-                )  # in one step: a snapshot that writers do not disturb; the mode comes with it
-            finally:
-                copy.close()
-                source.close()
+        where = f"{self.path.resolve().as_uri()}?mode=ro"
+        with (
+            self.errors(),
+            contextlib.closing(sqlite3.connect(where, uri=True, timeout=60)) as source,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy)  # in one step: a snapshot that writers do not disturb; the mode comes with it
 
     def fold_log(self) -> None:
         """Move everything from the log into the one file, on the disk; OSError if that is not possible."""
