@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,9 +81,9 @@ def refused(error: Exception) -> str | None:
     if "Cluster mode is not enabled" in said:
         return "this server is not part of a cluster; redis:// is for one server"
     if "CERTIFICATE_VERIFY_FAILED" in said:
-        return (
-            "the server's certificate is not trusted; name the file of its authority in the address, ca=FILE"
-        )
+        why = re.search(r"verify failed: (.+?)\.? \(_ssl", said)
+        trust = "the server's certificate is not trusted" + (f" ({why[1]})" if why else "")
+        return f"{trust}; name the file of its authority in the address, ca=FILE"
     if "certificate required" in said.lower() or "CERTIFICATE_REQUIRED" in said:
         return "the server wants a certificate of yours; name its files in the address, cert=FILE&key=FILE"
     if "WRONG_VERSION_NUMBER" in said or "RECORD_LAYER_FAILURE" in said:
