@@ -147,6 +147,7 @@ void bind_text(nb::module_& module) {
     nb::class_<Tally>(module, "Tally", "How often each key occurred.")
         .def(nb::init<>())
         .def("__len__", &Tally::size)
+        .def_prop_ro("documents", &Tally::documents, "How many documents were counted.")
         .def(
             "add_documents",
             [](Tally& self, const Texts& texts, const Recipe& recipe, unsigned threads) {
@@ -360,6 +361,15 @@ void bind_text(nb::module_& module) {
         "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
         "digests"_a = false,
         "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
+    module.def(
+        "read_words",
+        [facts_of](const Texts& texts, const Recipe& recipe, Tally* tally, unsigned threads, bool digests) {
+            Reading reading(texts.views().size(), digests);
+            without_gil([&] { read_words(texts.views(), recipe, threads, tally, reading); });
+            return facts_of(reading);
+        },
+        "texts"_a, "recipe"_a, "tally"_a.none(), "threads"_a, "digests"_a = false,
+        "What was read of texts; with a tally, the distinct features of each document are counted.");
     module.def(
         "minhash_texts",
         [facts_of](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,

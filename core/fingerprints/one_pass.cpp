@@ -27,6 +27,16 @@ void read_documents(std::span<const Text> texts, const Recipe& recipe, unsigned 
 
 }  // namespace
 
+void read_words(std::span<const Text> texts, const Recipe& recipe, unsigned threads, Tally* tally,
+                Reading& reading) {
+    read_documents(texts, recipe, threads, reading, [&](Extractor& extractor, std::size_t row) {
+        if (tally == nullptr) return !extractor.set(texts[row]).empty();
+        const auto features = extractor.row(texts[row], false).hashes;
+        tally->add_document(features);
+        return !features.empty();
+    });
+}
+
 SimhashColumns simhash_texts(std::span<const Text> texts, const Recipe& recipe, const SimhashOptions& options,
                              Margins keep, std::size_t rank_count, unsigned threads, Reading& reading) {
     SimhashColumns out(texts.size(), options, keep, rank_count);

@@ -2,6 +2,7 @@
 // Makes fingerprints from text in one pass, without storing the features. Large corpora use this path.
 #include "fingerprints/simhash.hpp"
 #include "text/features.hpp"
+#include "text/vocabulary.hpp"
 
 namespace neardup {
 
@@ -15,6 +16,10 @@ struct Reading {
     explicit Reading(std::size_t rows, bool digests = false)
         : empty(rows), tokens(rows), digests(digests ? 2 * rows : 0) {}
 };
+
+// Only what is read, no fingerprint. With a tally, every distinct feature of each document is counted on the way.
+void read_words(std::span<const Text> texts, const Recipe& recipe, unsigned threads, Tally* tally,
+                Reading& reading);
 
 SimhashColumns simhash_texts(std::span<const Text> texts, const Recipe& recipe, const SimhashOptions& options,
                              Margins keep, std::size_t rank_count, unsigned threads, Reading& reading);

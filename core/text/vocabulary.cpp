@@ -1,7 +1,6 @@
 #include "text/vocabulary.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include "text/shingle.hpp"
 
@@ -37,6 +36,18 @@ void Tally::add(std::uint64_t key, std::uint64_t first, std::uint64_t second) {
     if (size_ * 2 > slots_.size()) grow();
 }
 
+void Tally::add_document(std::span<const std::uint64_t> features) {
+    const std::lock_guard lock(guard_);
+    constexpr std::size_t kAhead = 16;  // the table is far larger than the cache
+    const auto prefetch = [this](std::uint64_t key) { __builtin_prefetch(&slots_[home(key)], 1); };
+    for (const std::uint64_t key : features.first(std::min(features.size(), kAhead))) prefetch(key);
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        if (i + kAhead < features.size()) prefetch(features[i + kAhead]);
+        add(features[i]);
+    }
+    ++documents_;
+}
+
 void Tally::grow() {
     std::vector<Entry> old(slots_.size() * 2);
     old.swap(slots_);
@@ -58,17 +69,8 @@ std::vector<Tally::Entry> Tally::entries(std::uint64_t least) const {
 }
 
 void tally_documents(std::span<const Text> texts, const Recipe& recipe, unsigned threads, Tally& tally) {
-    std::mutex guard;  // counts do not depend on who came first
     for_each_document(texts, recipe, threads, [&](Extractor& extractor, std::size_t row) {
-        const Row features = extractor.row(texts[row], false);
-        const std::lock_guard lock(guard);
-        constexpr std::size_t kAhead = 16;  // the table is far larger than the cache
-        const std::size_t count = features.hashes.size();
-        for (std::size_t i = 0; i < std::min(count, kAhead); ++i) tally.prefetch(features.hashes[i]);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (i + kAhead < count) tally.prefetch(features.hashes[i + kAhead]);
-            tally.add(features.hashes[i]);
-        }
+        tally.add_document(extractor.row(texts[row], false).hashes);
     });
 }
 

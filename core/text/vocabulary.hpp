@@ -1,6 +1,7 @@
 #pragma once
 // What a corpus is made of: its distinct words, and in how many documents each feature occurs.
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -27,11 +28,12 @@ class Tally {
     Tally() : slots_(1024) {}
 
     void add(std::uint64_t key, std::uint64_t first = 0, std::uint64_t second = 0);
-    // Fetches what add() will look at first.
-    void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[home(key)], 1); }
+    // Counts the distinct features of one document. Any thread may call it: counts do not depend on who came first.
+    void add_document(std::span<const std::uint64_t> features);
     // Entries counted at least `least` times, in the order of their keys.
     std::vector<Entry> entries(std::uint64_t least) const;
     std::size_t size() const { return size_; }
+    std::size_t documents() const { return documents_; }
 
   private:
     std::size_t home(std::uint64_t key) const {
@@ -40,7 +42,8 @@ class Tally {
     void grow();
 
     std::vector<Entry> slots_;  // count 0: free
-    std::size_t size_ = 0;
+    std::size_t size_ = 0, documents_ = 0;
+    std::mutex guard_;
 };
 
 // Counts every distinct feature of each document once.

@@ -8,7 +8,7 @@ from neardup.config.filters import Filters
 from neardup.pipeline import fit as preparing
 from neardup.pipeline.batches import DocumentBatch
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.fit import Prepared, needs_corpus, prepare
+from neardup.pipeline.fit import FrequencyCount, Prepared, needs_corpus, prepare
 from neardup.pipeline.sharder import Sharder
 
 MENU = (
@@ -21,7 +21,7 @@ def body(i, words=60):
     return " ".join(f"w{word}" for word in rng.integers(0, 2000, words))
 
 
-def corpus_of(texts, config, sources=None, size=2000, folder=None):
+def corpus_of(texts, config, sources=None, size=2000, folder=None, count=None, threads=1):
     documents = [nd.Document(f"{i}", text) for i, text in enumerate(texts)]
     sources = sources or ["s"] * len(texts)
 
@@ -32,7 +32,9 @@ def corpus_of(texts, config, sources=None, size=2000, folder=None):
                 documents[part], sources[part], list(range(start, start + len(documents[part])))
             )
 
-    sharder = Sharder(config, Prepared.untaught(config), size=size, folder=folder)
+    sharder = Sharder(
+        config, Prepared.untaught(config), size=size, folder=folder, count=count, threads=threads
+    )
     return Corpus(sharder.shards(batches())), sharder
 
 
@@ -62,6 +64,40 @@ def test_a_sample_is_enough_for_large_corpora(monkeypatch):
     config = simhash()
     learnt = prepare(config, corpus_of([body(i, 20) for i in range(60)], config)[0]).features.weights
     assert learnt.frequencies.documents == 10
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_count_on_the_way_teaches_the_same(threads):
+    texts = [body(i, 20) for i in range(60)] + ["", "w1 w1 w1"]
+    config = simhash()
+    count = FrequencyCount.of(config)
+    corpus, _ = corpus_of(texts, config, count=count, threads=threads)
+    again, _ = corpus_of(texts, config)
+    assert np.array_equal(corpus.digests, again.digests) and np.array_equal(corpus.tokens, again.tokens)
+    counted, wanted = count.frequencies(corpus), prepare(config, again).features.weights.frequencies
+    assert counted.documents == wanted.documents == 61
+    assert np.array_equal(counted.hashes, wanted.hashes) and np.array_equal(counted.counts, wanted.counts)
+    assert prepare(config, corpus, count=count).scheme == prepare(config, again).scheme
+
+
+def test_a_count_of_other_documents_is_not_used(tmp_path, monkeypatch):
+    texts = [body(i, 20) for i in range(60)]
+    config = simhash()
+    corpus_of(texts, config, folder=tmp_path)
+    resumed = FrequencyCount.of(config)
+    corpus, sharder = corpus_of(texts, config, folder=tmp_path, count=resumed)
+    assert sharder.resumed and resumed.frequencies(corpus) is None
+    assert prepare(config, corpus, count=resumed).scheme == prepare(config, corpus).scheme
+    monkeypatch.setattr(preparing, "IDF_SAMPLE", 10)
+    large = FrequencyCount.of(config)
+    corpus, _ = corpus_of(texts, config, count=large)
+    assert large.frequencies(corpus) is None
+    assert prepare(config, corpus, count=large).features.weights.frequencies.documents == 10
+
+
+def test_no_count_where_other_texts_are_learnt_from():
+    assert FrequencyCount.of(nd.Config()) is None
+    assert FrequencyCount.of(simhash(filters=Filters(min_words=5))) is None
 
 
 @pytest.mark.parametrize("kind", ["idf", "templates", "both"])

@@ -17,7 +17,7 @@ from neardup.features.shingles import TextFeatures
 from neardup.features.weights import Frequencies
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.values.checks import checked_methods
-from neardup.values.seeds import DEFAULT_SEED, Seed
+from neardup.values.seeds import Seed
 
 __all__ = ["Printer", "Reading", "read_words"]
 
@@ -106,8 +106,13 @@ class Printer(ABC):
         return self.restored(scheme, empty, {self.makes.MAIN: column})
 
 
-def read_words(texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True) -> Reading:
-    """Only digests and sizes. Every sketch comes with them, so the shortest sketch is made and dropped."""
-    seed = Seed.of(DEFAULT_SEED).value
-    _, facts = _core.minhash_texts(texts, features.recipe(texts), 1, seed, False, threads, digests)
-    return Reading(None, facts[3], facts[0].astype(np.bool_), facts[1], facts[2])
+def read_words(
+    texts: _core.Texts,
+    features: TextFeatures,
+    threads: int = 1,
+    digests: bool = True,
+    tally: _core.Tally | None = None,
+) -> Reading:
+    """Only digests and sizes. With a `tally`, the features of each document are counted, each once."""
+    empty, tokens, replaced, made = _core.read_words(texts, features.recipe(texts), tally, threads, digests)
+    return Reading(None, made, empty.astype(np.bool_), tokens, replaced)

@@ -17,8 +17,7 @@ from neardup.features.shingles import TextFeatures
 from neardup.features.texts import as_texts
 from neardup.features.weights import Common, Frequencies, Idf
 from neardup.fingerprints.fingerprints import Fingerprints
-from neardup.fingerprints.one_pass import read_texts
-from neardup.fingerprints.printer import Printer
+from neardup.fingerprints.printer import Printer, Reading, read_words
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.extra_texts import with_extras
 from neardup.pipeline.shards import Prints, Shard
@@ -28,6 +27,7 @@ from neardup.values.threads import check_threads
 
 __all__ = [
     "IDF_SAMPLE",
+    "FrequencyCount",
     "Prepared",
     "SourceRepeats",
     "common_features",
@@ -48,6 +48,33 @@ def needs_corpus(config: Config) -> bool:
 def _needs_frequencies(config: Config) -> bool:
     learns = config.fingerprint is not None and config.fingerprint.learns
     return config.idf is not None or learns
+
+
+class FrequencyCount:
+    """In how many documents each feature occurs, counted while a run reads them: this saves a second reading."""
+
+    def __init__(self, features: TextFeatures) -> None:
+        self.plain = features.unweighted()
+        self._tally = _core.Tally()
+
+    @classmethod
+    def of(cls, config: Config) -> FrequencyCount | None:
+        """None if the config needs no frequencies, or those of other texts than it reads: filters leave documents
+        out, and highlights add texts."""
+        apart = config.filters.active or config.highlights is not None or config.vectors is not None
+        return cls(config.features) if _needs_frequencies(config) and not apart else None
+
+    def read(self, texts: _core.Texts, threads: int) -> Reading:
+        """Digests and sizes of texts, which are counted unless there are already more than can be learnt from."""
+        tally = self._tally if self._tally.documents <= IDF_SAMPLE else None
+        return read_words(texts, self.plain, threads, tally=tally)
+
+    def frequencies(self, corpus: Corpus) -> Frequencies | None:
+        """Those of a corpus; None if it has other documents than were counted, as after a resumed run."""
+        counted = self._tally.documents
+        if counted != len(corpus) or counted > IDF_SAMPLE:
+            return None
+        return _frequencies_of(self._tally, int((~corpus.out).sum()), self.plain)
 
 
 @dataclass(frozen=True)
@@ -181,22 +208,26 @@ class Prepared:
             made = self.config.highlights.extract(features, texts, shard.extras(rows), self.threads)
             prints: Fingerprints = self.printer.compute(made, threads=self.threads)
             return prints
-        reading = read_texts(texts, features, self.printer, threads=self.threads)
-        read: Fingerprints = reading.prints
+        read: Fingerprints = self.printer.read(texts, features, self.threads, digests=False).prints
         return read
 
 
-def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -> Prepared:
-    """Learn what the config asks for from the corpus, its filtered rows aside; deterministic."""
+def prepare(
+    config: Config, corpus: Corpus | None = None, *, threads: int = 1, count: FrequencyCount | None = None
+) -> Prepared:
+    """Learn what the config asks for from the corpus, its filtered rows aside; deterministic. A `count` made while it was
+    read changes nothing but the time."""
     check_threads(threads)
     made = Prepared.untaught(config, threads)
     if not needs_corpus(config):
         return made
     assert corpus is not None, "weights and templates are learnt from the corpus"
     if _needs_frequencies(config):
-        rows = _sampled(np.flatnonzero(~corpus.out))
-        with_highlights = config.highlights is not None
-        counted = _frequencies(corpus, rows, config.features, threads, highlights=with_highlights)
+        counted = None if count is None else count.frequencies(corpus)
+        if counted is None:
+            rows = _sampled(np.flatnonzero(~corpus.out))
+            with_highlights = config.highlights is not None
+            counted = _frequencies(corpus, rows, config.features, threads, highlights=with_highlights)
         made = Prepared.taught(config, counted, threads)
     templates: dict[int, SourceRepeats] = {}
     if config.templates is not None:
@@ -232,8 +263,12 @@ def _frequencies(
         for shard, local in corpus.by_shard(batch):
             texts = with_extras(shard, local) if highlights else shard.texts(local)
             tally.add_documents(texts, plain.recipe(texts), threads)
+    return _frequencies_of(tally, len(rows), plain)
+
+
+def _frequencies_of(tally: _core.Tally, documents: int, plain: TextFeatures) -> Frequencies:
     hashes, counts, _, _ = tally.columns(1)
-    return Frequencies(len(rows), hashes, counts, plain.scheme)
+    return Frequencies(documents, hashes, counts, plain.scheme)
 
 
 def rows_by_source(corpus: Corpus, templates: Templates) -> list[tuple[int, Rows]]:

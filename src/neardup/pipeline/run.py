@@ -19,7 +19,7 @@ from neardup.config.filters import languages_of
 from neardup.pipeline.batches import Batch
 from neardup.pipeline.changes import describe_pairs
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.fit import Prepared, needs_corpus, prepare
+from neardup.pipeline.fit import FrequencyCount, Prepared, needs_corpus, prepare
 from neardup.pipeline.pairs import FoundPairs, Room, find
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import Shard
@@ -61,6 +61,7 @@ class Run:
         self.reference = 0
         self._shards: list[Shard] = []
         self._dimensions = Dimensions()
+        self._count = FrequencyCount.of(config)
         self._read: list[tuple[Sharder, list[Shard]]] = []
 
     def read(
@@ -80,6 +81,7 @@ class Run:
             threads=self.threads,
             places=self.places,
             dimensions=self._dimensions,
+            count=self._count,
         )
         shards = sharder.shards(batches(sharder.work) if callable(batches) else batches, progress)
         self._read.append((sharder, shards))
@@ -105,7 +107,8 @@ class Run:
 
     def learn(self) -> Prepared:
         """What the config learns from the corpus."""
-        self.prepared = prepare(self.config, self.corpus, threads=self.threads)
+        self.prepared = prepare(self.config, self.corpus, threads=self.threads, count=self._count)
+        self._count = None
         return self.prepared
 
     def fingerprint(self) -> None:

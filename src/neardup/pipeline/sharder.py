@@ -21,7 +21,7 @@ from neardup.fingerprints.printer import Reading
 from neardup.pipeline.batches import Batch, DocumentBatch, Pending, PendingBlocks, TextColumn, Worked
 from neardup.pipeline.document_fields import fields_of, numbered, score_of
 from neardup.pipeline.extra_texts import ExtraSource, ExtraTexts
-from neardup.pipeline.fit import Prepared, needs_corpus
+from neardup.pipeline.fit import FrequencyCount, Prepared, needs_corpus
 from neardup.pipeline.shard_writer import write_prints, write_shard
 from neardup.pipeline.shards import (
     FileShard,
@@ -66,12 +66,14 @@ class Sharder:
         threads: int = 1,
         places: bool = False,
         dimensions: Dimensions | None = None,
+        count: FrequencyCount | None = None,
     ) -> None:
         self.config, self.prepared, self.threads = config, prepared, threads
         self.places = places and folder is not None
         self.folder, self.prefix, self.size = folder, prefix, size
         self.method = None if needs_corpus(config) else config.method
         self.resumed = 0
+        self._count = count
         self._dimensions = dimensions or Dimensions()
         self._extras = ExtraSource.of(config)
         self._skipping = False
@@ -104,8 +106,7 @@ class Sharder:
     def _made_of(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], threads: int) -> Worked:
         texts = _core.Texts()
         texts.add_spans(data, offsets[:-1], offsets[1:])
-        fingerprint = self.prepared.printer if self.method is not None else None
-        reading = read_texts(texts, self.prepared.features, fingerprint, threads=threads)
+        reading = self._reading(texts, threads)
         prints = self.method.kept(reading.prints, threads) if self.method is not None else None
         return Worked(
             reading.digests,
@@ -327,13 +328,19 @@ class Sharder:
         """The columns of a shard, and its fingerprints unless the config has to learn from the corpus first."""
         if self.config.vectors is not None:
             return self._read_vectors(texts, given)
-        fingerprint = self.prepared.printer if self.method is not None else None
-        reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
+        reading = self._reading(texts, self.threads)
         columns = self._columns(given, reading, texts)
         if self.method is None:
             return columns, None
         assert reading.prints is not None
         return columns, self.method.kept(reading.prints, self.threads)
+
+    def _reading(self, texts: _core.Texts, threads: int) -> Reading:
+        """What is known of texts before the whole corpus was read."""
+        if self.method is None and self._count is not None:
+            return self._count.read(texts, threads)
+        fingerprint = self.prepared.printer if self.method is not None else None
+        return read_texts(texts, self.prepared.features, fingerprint, threads=threads)
 
     def _read_vectors(
         self, texts: _core.Texts, given: Pending | TextColumn
