@@ -215,8 +215,8 @@ class Prepared:
 def prepare(
     config: Config, corpus: Corpus | None = None, *, threads: int = 1, count: FrequencyCount | None = None
 ) -> Prepared:
-    """Learn what the config asks for from the corpus, its filtered rows aside; deterministic. A `count` made while it was
-    read changes nothing but the time."""
+    """Learn what the config asks for from the corpus, its filtered rows aside; deterministic. A `count` made while it
+    was read changes nothing but the time."""
     check_threads(threads)
     made = Prepared.untaught(config, threads)
     if not needs_corpus(config):
