@@ -12,6 +12,19 @@ struct Range {
     std::uint32_t low, high;
 };
 
+// Sorts by key. Of a word repeated without end most keys are equal: those are set apart first, and need no sorting.
+template <class Places, class Key>
+void sort_by_key(Places first, Places last, Key key) {
+    const auto less = [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); };
+    constexpr std::ptrdiff_t kFew = 64;
+    if (last - first < kFew) return std::sort(first, last, less);
+    const std::uint64_t middle = key(first[(last - first) / 2]);
+    const Places same = std::partition(first, last, [&](std::uint32_t place) { return key(place) < middle; });
+    const Places rest = std::partition(same, last, [&](std::uint32_t place) { return key(place) == middle; });
+    std::sort(first, same, less);
+    std::sort(rest, last, less);
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> suffix_array(std::span<const std::int64_t> letters) {
@@ -41,8 +54,7 @@ std::vector<std::uint32_t> suffix_array(std::span<const std::int64_t> letters) {
         };
         next.clear();
         for (const Range range : equal) {
-            std::sort(suffixes.begin() + range.low, suffixes.begin() + range.high,
-                      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+            sort_by_key(suffixes.begin() + range.low, suffixes.begin() + range.high, key);
             split(range, [&](std::uint32_t a, std::uint32_t b) { return key(a) == key(b); }, next);
         }
         equal.swap(next);

@@ -130,10 +130,7 @@ class _PassageCuts:
                 int(passages.lengths[passage]),
                 rows[passages.lows[passage] : passages.highs[passage]],
             )
-            distinct = (
-                np.unique(inside).size if many < len(documents) else np.count_nonzero(np.bincount(inside))
-            )
-            self.shown.append(RepeatSize(length, many, int(distinct)))
+            self.shown.append(RepeatSize(length, many, _distinct(inside, len(documents))))
             wanted += [(place, place + length, number) for place in places[: terms.examples].tolist()]
         self._wanted = sorted(wanted)
 
@@ -169,6 +166,21 @@ class _PassageCuts:
 
     def finish(self) -> bool:
         return self._same and self._row == len(self._documents) - 1
+
+
+def _distinct(rows: Places, most: int) -> int:
+    """How many different rows there are, of those below `most`. Of a word repeated without end the first occurrences
+    show all of them."""
+    if len(rows) < most:
+        return int(np.unique(rows).size)
+    seen = np.zeros(most, np.bool_)
+    seen[0] = True  # documents are counted from 1
+    step = max(1 << 16, most)
+    for start in range(0, len(rows), step):
+        seen[rows[start : start + step]] = True
+        if seen.all():
+            break
+    return int(np.count_nonzero(seen)) - 1
 
 
 def _by_document(

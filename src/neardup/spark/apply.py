@@ -10,6 +10,7 @@ import math
 import os
 import re
 import secrets
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -36,13 +38,14 @@ from neardup.spark.pieces import PATH, START, Pieces, ReadRecipe, split_of
 from neardup.spark.places import PlaceSet, begins_of, checksums_of, file_begins
 from neardup.spark.session import errors_of_workers, own_session, settings, start
 from neardup.spark.storage import Folder, file_system
+from neardup.spark.uploads import FILE, PLACE, SENT, Bucket, ObjectNames, Upload, Worker, part_name, sent_rows
 from neardup.values.checks import checked
 
 __all__ = ["apply"]
 
 # Hadoop's own codec for zstd needs a native library that Spark does not bring; that of Parquet has its own.
 _CODECS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "org.apache.parquet.hadoop.codec.ZstandardCodec"}
-_FILE, _PLACE = "neardup_file", "neardup_place"
+_ARROW_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}  # the same where workers write
 _PARTS = ".parts"  # Spark writes here first; names of inputs never begin with a dot
 Write = Literal["kept", "dropped"]
 
@@ -64,7 +67,8 @@ def apply(
     `findings` are those that `scan` wrote; the decisions are the same as those of `neardup.apply`. Each input gives a
     file of its name and format, or, if it was read in several pieces, a folder of that name with its parts in order.
     Formats that can be read but not written (WARC, CSV ...) give JSON lines, NAME.jsonl. An input without documents to
-    write gives no file. The folder appears only when it is complete. Raises DataError when an input has changed, and,
+    write gives no file. The folder appears only when it is complete; on S3, where a folder has no name of its own, each
+    object appears when it is complete, and `_SUCCESS` is written last. Raises DataError when an input has changed, and,
     unless `allow_mass_removal`, when very many documents would be dropped.
     """
     if write not in get_args(Write):
@@ -103,10 +107,17 @@ class _SparkOutput:
         self._check_output()
         _check_targets(self._targets())
         self._unchanged()
-        return self._written(PlaceSet(self.begins, self._bits(), self.checksums))
+        wanted = self._wanted()
+        bucket = self._bucket()
+        if bucket is None:
+            self._renamed(wanted)
+        else:
+            self._uploaded(wanted, bucket)
+        own = len(self.findings) - self.findings.reference
+        return Applied(int(wanted.sum()), own, self.out)
 
-    def _bits(self) -> np.ndarray[Any, Any]:
-        """A bitmap of all places on the cluster, set for the documents to write."""
+    def _wanted(self) -> NDArray[np.bool_]:
+        """Which places on the cluster have documents to write."""
         found = self.findings
         chosen = self.cut.kept if self.write == "kept" else ~self.cut.kept
         rows = np.flatnonzero(chosen)
@@ -114,19 +125,57 @@ class _SparkOutput:
         first = file_begins(self.begins)
         number = {file.name: i for i, file in enumerate(self.source.files)}
         starts = np.array([first.get(number[name], 0) for name in found.file_names], np.int64)
-        bits = np.zeros(self.places, np.bool_)
-        bits[starts[found.files[rows]] + found.places[rows] - 1] = True
-        return np.packbits(bits, bitorder="little")
+        wanted = np.zeros(self.places, np.bool_)
+        wanted[starts[found.files[rows]] + found.places[rows] - 1] = True
+        return wanted
 
-    def _written(self, wanted: PlaceSet) -> Applied:
-        shared = self.session.sparkContext.broadcast(wanted)
+    def _bucket(self) -> Bucket | None:
+        """Where the workers upload the output themselves; None where Spark writes it."""
+        bucket = Bucket.of(self.session, self.out)
+        if bucket is not None and (reason := bucket.refused()):
+            warnings.warn(
+                f"{self.out}: Python cannot write there, so Spark writes files that are then renamed, and a renamed "
+                f"object is copied. Give fs.s3a.access.key and fs.s3a.secret.key, or credentials that every process "
+                f"finds. The reason: {reason}",
+                stacklevel=2,
+            )
+            return None
+        return bucket
+
+    def _shared(self, wanted: NDArray[np.bool_]) -> Any:
+        bits = np.packbits(wanted, bitorder="little")
+        return self.session.sparkContext.broadcast(PlaceSet(self.begins, bits, self.checksums))
+
+    def _uploaded(self, wanted: NDArray[np.bool_], bucket: Bucket) -> None:
+        """The output as objects under their final names, each written by the worker that has its rows."""
+        shared = self._shared(wanted)
+        targets = dict(enumerate(self._targets(), self.source.reference))
+        names = ObjectNames.of(self.begins, targets, wanted)
+        known = self.session.sparkContext.broadcast(names)
+        sent: list[dict[str, Any]] = []
+        try:
+            for recipe, packed in self._jobs():
+                rows = self.source.rows(recipe, self.session, whole=True)
+                chosen: Worker = (_AsLines if recipe.kind == "files" else _Chosen)(recipe, shared)
+                table, codec = recipe.kind == "columns", _ARROW_CODECS.get(packed)
+                sent += rows.mapInArrow(Upload(chosen, bucket, known, table, codec), SENT).toArrow().to_pylist()
+            if sent_rows(sent, names) != int(wanted.sum()):
+                raise DataError(f"{self.out}: the inputs have changed since they were scanned")
+            self.target.touch("_SUCCESS")
+        except BaseException:
+            self.target.remove()
+            raise
+
+    def _renamed(self, wanted: NDArray[np.bool_]) -> None:
+        """The output in a hidden folder, which gets its name when it is complete."""
+        shared = self._shared(wanted)
         parent, slash, name = self.out.rpartition("/")
         hidden = Folder(self.session, f"{parent if slash else '.'}/.{name}.{secrets.token_hex(4)}.tmp")
         hidden.make()
         try:
-            for number, (recipe, codec) in enumerate(self._jobs()):
+            for number, (recipe, packed) in enumerate(self._jobs()):
                 place = f"{_PARTS}/{number}"
-                self._job(recipe, codec, shared, f"{hidden.path}/{place}")
+                self._job(recipe, _CODECS.get(packed, "none"), shared, f"{hidden.path}/{place}")
                 self._named(hidden, place, recipe)
             hidden.remove(_PARTS)
             hidden.touch("_SUCCESS")
@@ -136,10 +185,6 @@ class _SparkOutput:
         finally:
             if hidden.exists():
                 hidden.remove()
-        bits = wanted.bits
-        assert bits is not None
-        own = len(self.findings) - self.findings.reference
-        return Applied(int(np.unpackbits(bits).sum()), own, self.out)
 
     def _targets(self) -> list[str]:
         own = self.source.files[self.source.reference :]
@@ -147,30 +192,30 @@ class _SparkOutput:
         return [_target(file, kinds[number]) for number, file in enumerate(own, self.source.reference)]
 
     def _jobs(self) -> Iterator[tuple[ReadRecipe, str]]:
-        """One write job for each format and compression of inputs."""
+        """One write job for each format and compression of inputs, which is named by its suffix."""
         for recipe in self.source.recipes:
-            codecs: dict[str, dict[str, int]] = {}
+            packed: dict[str, dict[str, int]] = {}
             for path, file in recipe.files.items():
                 if file < self.source.reference:
                     continue
-                codec = _CODECS.get(os.path.splitext(path)[1], "none") if recipe.kind == "lines" else "none"
-                codecs.setdefault(codec, {})[path] = file
-            for codec, files in sorted(codecs.items()):
-                yield ReadRecipe(**{**vars(recipe), "files": files}), codec
+                suffix = os.path.splitext(path)[1] if recipe.kind == "lines" else ""
+                packed.setdefault(suffix if suffix in _CODECS else "", {})[path] = file
+            for suffix, files in sorted(packed.items()):
+                yield ReadRecipe(**{**vars(recipe), "files": files}), suffix
 
     def _job(self, recipe: ReadRecipe, codec: str, wanted: Any, path: str) -> None:
         rows = self.source.rows(recipe, self.session, whole=True)
         if recipe.kind == "files":
-            chosen = rows.mapInArrow(_AsLines(recipe, wanted), f"value string, {_FILE} int, {_PLACE} bigint")
+            chosen = rows.mapInArrow(_AsLines(recipe, wanted), f"value string, {FILE} int, {PLACE} bigint")
         else:
             if recipe.kind == "lines":
                 rows = rows.withColumn("value", F.col("value").cast("string"))
             fields = [field for field in rows.schema.fields if field.name not in (PATH, START)]
-            schema = T.StructType(fields).add(_FILE, T.IntegerType()).add(_PLACE, T.LongType())
+            schema = T.StructType(fields).add(FILE, T.IntegerType()).add(PLACE, T.LongType())
             chosen = rows.mapInArrow(_Chosen(recipe, wanted), schema)
         # A task has whole pieces, so a sort inside partitions is enough to keep the order of a file.
-        ordered: DataFrame = chosen.sortWithinPartitions(_FILE, _PLACE).drop(_PLACE)
-        writer = ordered.write.partitionBy(_FILE)
+        ordered: DataFrame = chosen.sortWithinPartitions(FILE, PLACE).drop(PLACE)
+        writer = ordered.write.partitionBy(FILE)
         if recipe.kind == "columns":
             writer.parquet(path)
         else:
@@ -179,7 +224,7 @@ class _SparkOutput:
     def _named(self, hidden: Folder, place: str, recipe: ReadRecipe) -> None:
         """Give Spark's parts the names of the inputs they came from."""
         for folder in hidden.names(place):
-            if not folder.startswith(f"{_FILE}="):
+            if not folder.startswith(f"{FILE}="):
                 continue
             file = self.source.files[int(folder.partition("=")[2])]
             name = _target(file, recipe.kind)
@@ -188,10 +233,9 @@ class _SparkOutput:
             if len(parts) == 1:
                 hidden.rename(f"{place}/{folder}/{parts[0]}", name)
             else:
-                suffix = re.sub(r"^.*?(\.\w+(?:\.\w+)?)$", r"\1", os.path.basename(name))
                 hidden.make(name)
                 for number, part in enumerate(parts):
-                    hidden.rename(f"{place}/{folder}/{part}", f"{name}/part-{number:05}{suffix}")
+                    hidden.rename(f"{place}/{folder}/{part}", part_name(name, number))
 
     def _check_output(self) -> None:
         if self.target.exists() and (not self.target.is_folder() or self.target.names()):
@@ -241,7 +285,7 @@ class _Chosen:
             names = [name for name in part.schema.names if name not in (PATH, START)]
             columns = [part.column(name) for name in names]
             numbers = pa.array(np.full(len(places), file, np.int32))
-            yield pa.record_batch([*columns, numbers, pa.array(places)], [*names, _FILE, _PLACE])
+            yield pa.record_batch([*columns, numbers, pa.array(places)], [*names, FILE, PLACE])
 
 
 @dataclass(frozen=True)
@@ -263,7 +307,7 @@ class _AsLines:
             lines = [_line(made.documents[i]) for i in chosen.tolist()]
             numbers = pa.array(np.full(len(lines), piece[0], np.int32))
             yield pa.record_batch(
-                [pa.array(lines, pa.string()), numbers, pa.array(places[chosen])], ["value", _FILE, _PLACE]
+                [pa.array(lines, pa.string()), numbers, pa.array(places[chosen])], ["value", FILE, PLACE]
             )
 
 

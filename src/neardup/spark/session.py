@@ -19,6 +19,12 @@ from neardup.values.checks import checked
 
 __all__ = ["check_session", "errors_of_workers", "own_session", "settings", "start"]
 
+# Hadoop renames a task's files when the task ends, and by default once more when the job ends. A stage is complete when
+# its mark is written, so once is enough where renaming copies.
+_ON_OBJECTS = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "2",
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
 _RAISED = re.compile(r"neardup\.errors\.(\w+): (.*?)(?:\n\n|\n\s+at |\Z)", re.DOTALL)
 _CAUSE = re.compile(r"^\w[\w.]*(?:Error|Exception): .*", re.MULTILINE)
 
@@ -45,10 +51,11 @@ def start(
         ) from error
 
 
-def settings(partitions: int, split: int) -> dict[str, str]:
+def settings(partitions: int, split: int, objects: bool = False) -> dict[str, str]:
     """SQL settings of a run. A document's row follows from the piece of the file it is in, so the way files are split
-    must not depend on the number of cores."""
+    must not depend on the number of cores. `objects` says that its folder is on an object store."""
     return {
+        **(_ON_OBJECTS if objects else {}),
         "spark.sql.files.maxPartitionBytes": str(split),
         "spark.sql.files.minPartitionNum": "1",
         "spark.sql.files.openCostInBytes": "0",

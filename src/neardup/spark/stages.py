@@ -84,7 +84,7 @@ class Stages:
         folder = Folder(spark, run)
         identity = {**source.identity(), "config": self.config.to_plain(), "version": __version__}
         split = folder.claim(identity, split, overwrite)
-        self.session = own_session(spark, settings(chosen, split))
+        self.session = own_session(spark, settings(chosen, split, folder.objects))
         source = replace(source, split=split) if isinstance(source, Files) else source
         self.folder = Folder(self.session, run)
         self.folder.lease, self.folder.claimed = folder.lease, folder.claimed

@@ -26,6 +26,7 @@ _WRITTEN = re.compile(
     r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )  # a file that Spark wrote; the group names the write job
 _GLOB = re.compile(r"([\\{}\[\]*?])")  # what Hadoop takes for a pattern
+_OBJECTS = ("s3", "s3a", "s3n", "gs")
 Facts = dict[str, Any]
 
 
@@ -76,6 +77,11 @@ class Folder:
     def local(self) -> str | None:
         """Its path on a filesystem of this machine, or None."""
         return str(self._at("").toUri().getPath()) if str(self._fs.getScheme()) == "file" else None
+
+    @property
+    def objects(self) -> bool:
+        """Whether it is on an object store: there a file appears when it is complete, and renaming copies it."""
+        return str(self._fs.getScheme()) in _OBJECTS
 
     def _at(self, name: str) -> Any:
         return java_path(self.spark, f"{self.path}/{name}" if name else self.path)
@@ -147,6 +153,9 @@ class Folder:
 
     def write_json(self, name: str, facts: Facts) -> None:
         """Write a small file: under its name it is always complete."""
+        if self.objects:
+            self.replace(name, checked_json(facts))
+            return
         hidden = f".{name}.tmp"
         self.replace(hidden, checked_json(facts))
         if self.exists(name):
