@@ -158,7 +158,9 @@ class _SparkOutput:
                 rows = self.source.rows(recipe, self.session, whole=True)
                 chosen: Worker = (_AsLines if recipe.kind == "files" else _Chosen)(recipe, shared)
                 table, codec = recipe.kind == "columns", _ARROW_CODECS.get(packed)
-                sent += rows.mapInArrow(Upload(chosen, bucket, known, table, codec), SENT).toArrow().to_pylist()
+                sent += (
+                    rows.mapInArrow(Upload(chosen, bucket, known, table, codec), SENT).toArrow().to_pylist()
+                )
             if sent_rows(sent, names) != int(wanted.sum()):
                 raise DataError(f"{self.out}: the inputs have changed since they were scanned")
             self.target.touch("_SUCCESS")
