@@ -107,8 +107,9 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Spark on two threads of this process; there can be only one in it."""
     pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
     from benchmarks.spark.same import quick_session
+    from support.object_store import s3a_classpath
 
-    session = quick_session(tmp_path_factory.mktemp("spark"))
+    session = quick_session(tmp_path_factory.mktemp("spark"), s3a_classpath())
     yield session
     session.stop()
 

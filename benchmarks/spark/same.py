@@ -74,14 +74,14 @@ Json = dict[str, Any]
 Said = dict[str, tuple[Any, ...]]
 
 
-def quick_session(folder: Path) -> SparkSession:
+def quick_session(folder: Path, settings: dict[str, str] | None = None) -> SparkSession:
     """Spark on two threads of this process, with its temporary files in a folder; there can be only one."""
     from neardup.spark import start
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     own = {"spark.local.dir": str(folder / "local"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     shuffled = {"spark.sql.shuffle.partitions": "4"}
-    return start("local[2]", "neardup tests", QUICK_SETTINGS | own | shuffled)
+    return start("local[2]", "neardup tests", QUICK_SETTINGS | own | shuffled | (settings or {}))
 
 
 # What both must report.

@@ -142,6 +142,14 @@ void bind_text(nb::module_& module) {
         .def(
             "utf8", [](const Texts& texts) { return computed([&] { return utf8_of(texts.views()); }); },
             "The texts as UTF-8, one after another, and where each ends.")
+        .def(
+            "same",
+            [](const Texts& texts, Longs left, Longs right) {
+                const std::size_t count = texts.views().size();
+                const PairRows pairs = pairs_of(left, right, count, count);
+                return computed([&] { return same_texts(texts.views(), pairs.left, pairs.right); });
+            },
+            "left"_array, "right"_array, "Whether the two texts of each pair have the same bytes as UTF-8.")
         .def("__len__", [](const Texts& texts) { return texts.views().size(); });
 
     nb::class_<Tally>(module, "Tally", "How often each key occurred.")

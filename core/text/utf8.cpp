@@ -1,6 +1,7 @@
 #include "text/utf8.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "cpu.hpp"
 #include "text/unicode.hpp"
@@ -140,6 +141,26 @@ Utf8 utf8_of(std::span<const Text> texts) {
         made.ends.push_back(static_cast<std::int64_t>(made.data.size()));
     }
     return made;
+}
+
+std::vector<std::uint8_t> same_texts(std::span<const Text> texts, std::span<const std::int64_t> left,
+                                     std::span<const std::int64_t> right) {
+    std::vector<std::uint8_t> same(left.size());
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const Text one = texts[static_cast<std::size_t>(left[i])];
+        const Text other = texts[static_cast<std::size_t>(right[i])];
+        if (one.encoding != other.encoding) {
+            const Text both[] = {one, other};
+            const Utf8 bytes = utf8_of(both);
+            const auto middle = bytes.data.begin() + bytes.ends[0];
+            same[i] = std::equal(bytes.data.begin(), middle, middle, bytes.data.end());
+            continue;
+        }
+        const std::size_t width = one.encoding == Encoding::ucs2 ? 2 : one.encoding == Encoding::ucs4 ? 4 : 1;
+        same[i] = one.size == other.size &&
+                  (one.size == 0 || std::memcmp(one.data, other.data, one.size * width) == 0);
+    }
+    return same;
 }
 
 }  // namespace neardup

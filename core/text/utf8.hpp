@@ -26,4 +26,8 @@ struct Utf8 {
 };
 Utf8 utf8_of(std::span<const Text> texts);
 
+// Whether the two texts of each pair of places have the same bytes as UTF-8.
+std::vector<std::uint8_t> same_texts(std::span<const Text> texts, std::span<const std::int64_t> left,
+                                     std::span<const std::int64_t> right);
+
 }  // namespace neardup

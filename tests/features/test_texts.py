@@ -118,3 +118,12 @@ def test_wrong_bytes_are_found_at_every_place(cpu):
             data[at] = rng.choice(edges)
             rows.append(bytes(data))
     assert [as_texts([row]).sizes()[1] for row in rows] == [is_text(row) for row in rows]
+
+
+@given(st.lists(st.text(alphabet="ab\xe9\u03c9\U0001f600", max_size=4), min_size=1, max_size=8), st.data())
+def test_same_texts_are_those_with_the_same_bytes(texts, data):
+    given_as = [text.encode() if data.draw(st.booleans()) else text for text in texts]
+    column = as_texts(given_as)
+    left, right = (np.repeat(np.arange(len(texts)), len(texts)), np.tile(np.arange(len(texts)), len(texts)))
+    same = column.same(left, right) != 0
+    assert same.tolist() == [texts[a] == texts[b] for a, b in zip(left.tolist(), right.tolist(), strict=True)]

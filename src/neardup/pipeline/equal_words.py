@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.shingles import TextFeatures
-from neardup.features.texts import as_texts
+from neardup.features.texts import as_texts, utf8_list
 from neardup.pipeline.corpus import Corpus
 from neardup.values.distinct import distinct
 
@@ -88,15 +88,21 @@ def _same_as_first(
     for some in np.split(order, np.flatnonzero(np.diff(part)) + 1):
         rows = later[some]
         both = distinct(np.concatenate([rows, first[rows]]))
-        texts = [text for shard, local in corpus.by_shard(both) for text in shard.text_bytes(local)]
-        left = [texts[at] for at in np.searchsorted(both, rows).tolist()]
-        right = [texts[at] for at in np.searchsorted(both, first[rows]).tolist()]
-        same[some] = same_words(left, right, features, threads)
-        for row, one, other in zip(rows.tolist(), left, right, strict=True):
-            if one == other:
-                digests.pop(row, None)
-            else:
-                digests[row] = hashlib.blake2b(one, digest_size=32).digest()
+        texts = _core.Texts()
+        for shard, local in corpus.by_shard(both):
+            texts.add_texts(shard.texts(local))
+        left, right = np.searchsorted(both, rows), np.searchsorted(both, first[rows])
+        equal = texts.same(left, right) != 0
+        same[some] = equal
+        for row in rows[equal].tolist():
+            digests.pop(row, None)
+        apart = np.flatnonzero(~equal)
+        if not len(apart):
+            continue
+        one, other = texts.take(left[apart]), texts.take(right[apart])
+        same[some[apart]] = _same_tokens(one, other, features, threads)
+        for row, text in zip(rows[apart].tolist(), utf8_list(one), strict=True):
+            digests[row] = hashlib.blake2b(text, digest_size=32).digest()
     return same
 
 
@@ -107,10 +113,15 @@ def same_words(
     same = np.array([one == other for one, other in zip(left, right, strict=True)], np.bool_)
     apart = np.flatnonzero(~same)
     if len(apart):
-        one, other = ([side[at] for at in apart.tolist()] for side in (left, right))
-        texts = as_texts(one)
-        same[apart] = _core.same_tokens(texts, as_texts(other), _recipe(features, texts), threads) != 0
+        one, other = (as_texts([side[at] for at in apart.tolist()]) for side in (left, right))
+        same[apart] = _same_tokens(one, other, features, threads)
     return same
+
+
+def _same_tokens(
+    one: _core.Texts, other: _core.Texts, features: TextFeatures, threads: int
+) -> NDArray[np.bool_]:
+    return np.asarray(_core.same_tokens(one, other, _recipe(features, one), threads) != 0)
 
 
 def word_digests(texts: _core.Texts, features: TextFeatures) -> list[bytes]:

@@ -85,12 +85,14 @@ class Bucket:
 
     def upload(self, name: str, data: pa.Buffer) -> None:
         """Write an object; it appears when it is complete."""
+        path = f"{self.root}/{name}"
         try:
-            # All in one call: an error between two calls would end the upload, and half an object would appear.
-            with self.system().open_output_stream(f"{self.root}/{name}") as stream:
+            # All in one call: an error between two calls would end the upload, and half an object would appear. Without
+            # `compression`, pyarrow would compress once more what has the name of a compressed file.
+            with self.system().open_output_stream(path, compression=None) as stream:
                 stream.write(data)
         except OSError as error:
-            raise DataError(f"{self.root}/{name}: could not be written: {error}") from None
+            raise DataError(f"{path}: could not be written: {error}") from None
 
 
 def _settings(spark: SparkSession, bucket: str) -> Callable[[str], str]:
