@@ -37,6 +37,10 @@ $(VENV)/.test: $(VENV)/.tools | $(VENV)/.installed
 	$(call REQUIRED,$(VENV),test)
 	touch $@
 
+# Hadoop's client of S3, for slow tests of Spark.
+$(VENV)/.s3a: tools/s3a_jars.txt | $(VENV)/.test
+	@sh tools/s3a_jars.sh $(VENV)
+
 $(VENV)/.lint: $(VENV)/.tools | $(VENV)/.test
 	$(call REQUIRED,$(VENV),lint)
 	touch $@
@@ -50,7 +54,7 @@ build: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed $(VENV)/.test engines
+test: $(VENV)/.installed $(VENV)/.test $(VENV)/.s3a engines
 	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=15
 
 # Java, Redis and Chromium, which some tests run for real.
@@ -61,7 +65,7 @@ quick: $(VENV)/.installed $(VENV)/.test engines
 	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not slow"
 
 # Twenty times the examples of every property, long fuzzing of the service, and 5,000 kills: some hours.
-soak: $(VENV)/.installed $(VENV)/.test engines
+soak: $(VENV)/.installed $(VENV)/.test $(VENV)/.s3a engines
 	$(BIN)/python -m pytest -n 2 --dist loadscope --hypothesis-profile=soak
 	$(BIN)/python tools/crash_test.py --kills 5000
 	$(BIN)/python tools/soak.py --minutes 60
