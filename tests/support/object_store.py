@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pyarrow import fs
+
 from support.skips import PACKAGES, not_run
 
 __all__ = ["Store", "need_s3a", "s3a_classpath", "stored_objects"]

@@ -19,7 +19,7 @@ from neardup.values.checks import checked
 
 __all__ = ["check_session", "errors_of_workers", "own_session", "settings", "start"]
 
-# Hadoop renames a task's files when the task ends, and by default once more when the job ends. A stage is complete when
+# Hadoop renames a task's files when the task ends, and by default again when the job ends. A stage is complete when
 # its mark is written, so once is enough where renaming copies.
 _ON_OBJECTS = {
     "mapreduce.fileoutputcommitter.algorithm.version": "2",

@@ -88,7 +88,7 @@ class Bucket:
         path = f"{self.root}/{name}"
         try:
             # All in one call: an error between two calls would end the upload, and half an object would appear. Without
-            # `compression`, pyarrow would compress once more what has the name of a compressed file.
+            # `compression`, pyarrow would compress again what has the name of a compressed file.
             with self.system().open_output_stream(path, compression=None) as stream:
                 stream.write(data)
         except OSError as error:
