@@ -7,7 +7,7 @@ import re
 import pytest
 
 import neardup as nd
-from neardup.errors import DataError
+from neardup.errors import ConfigError
 
 TEXTS = {
     "a": "the ferry leaves the north pier at eight and returns at noon",
@@ -58,7 +58,7 @@ def test_pairs(result):
     wanted = [{"left": 2, "right": 3, "similarity": 0.875, "left_id": "c", "right_id": "d"}]
     assert result.to_arrow("pairs").to_pylist() == result.to_polars("pairs").to_dicts() == wanted
     assert plain(result.to_pandas("pairs")) == wanted
-    with pytest.raises(DataError, match="pairs"):
+    with pytest.raises(ConfigError, match="'decisions' or 'pairs', not 'clusters'"):
         result.to_pandas("clusters")
 
 

@@ -302,7 +302,8 @@ def write_npy(path, shape, size):
 # Vectors are no texts, so without a config for vectors their type is wrong.
 MATRICES = {
     "one huge row": ((1, 80 << 20), 320 << 20, 0, {"too large": 1}),
-    "rows that are huge together": ((60, 100_000), 25 << 20, 0, {"wrong type": 60}),
+    "rows that are huge together": ((60, 100_000), 128 + 24_000_000, 0, {"wrong type": 60}),
+    "more rows than the header counts": ((60, 10), 4128, 0, {"wrong type": 60, "damaged file": 1}),
     "more rows than are there": ((1 << 50, 10), 4128, 0, {"wrong type": 100, "damaged file": 1}),
     "more numbers than can be counted": ((2, 1 << 62), 4096, 0, {"too large": 1}),
     "a negative number of numbers": ((10, -5), 4096, 0, {"damaged file": 1}),

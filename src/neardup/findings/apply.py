@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -112,8 +112,6 @@ def apply(
     1
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)
-    if write not in get_args(Write):
-        raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
     if cut is None:
         cut = decided_cut(found, threshold, keep) if decisions else found.cut(threshold, keep)
     reasons = alarms(found, cut)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
-from neardup.values.checks import check_fields, checked, checked_methods
+from neardup.values.checks import advise, check_fields, checked, checked_methods
 
 __all__ = ["Codes", "Digests", "Fingerprints", "PackedSketches", "Sketches", "concatenate", "same_scheme"]
 
@@ -114,6 +114,9 @@ class Codes(Fingerprints):
     ranks: NDArray[np.uint8] | None = None
 
     MAIN: ClassVar[str] = "codes"
+
+
+advise(Codes, "neardup.search.codes.to_codes makes Codes of bare numbers")
 
 
 @dataclass(frozen=True)

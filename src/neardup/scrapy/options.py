@@ -62,6 +62,11 @@ class Options:
     canonical_urls: bool = False
 
     def __post_init__(self) -> None:
+        # By the names of the settings, which is what a user has written.
+        if self.action not in get_args(Action):
+            raise ConfigError(f'NEARDUP_ACTION is "drop" or "mark", not {self.action!r}')
+        if self.html not in get_args(Method):
+            raise ConfigError(f"NEARDUP_HTML is one of {', '.join(get_args(Method))}, not {self.html!r}")
         check_fields(self)
         if self.index and self.service:
             raise ConfigError("set NEARDUP_INDEX or NEARDUP_SERVICE, not both")
@@ -71,10 +76,6 @@ class Options:
             raise ConfigError("NEARDUP_SERVICE_INDEX names an index of NEARDUP_SERVICE: set both")
         if not self.service_seconds > 0:
             raise ConfigError(f"NEARDUP_SERVICE_SECONDS is a time above 0, not {self.service_seconds}")
-        if self.action not in get_args(Action):
-            raise ConfigError(f'NEARDUP_ACTION is "drop" or "mark", not {self.action!r}')
-        if self.html not in get_args(Method):
-            raise ConfigError(f"NEARDUP_HTML is one of {', '.join(get_args(Method))}, not {self.html!r}")
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Options:

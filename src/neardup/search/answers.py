@@ -23,7 +23,7 @@ Rows = NDArray[np.int64]
 def check_mode(mode: Mode) -> Mode:
     """The mode; raises ConfigError unless it is one of the two there are."""
     if mode not in get_args(Mode):
-        raise ConfigError(f'mode is "all" or "first", not {mode!r}')
+        raise ConfigError(f"mode must be 'all' or 'first', not {mode!r}")
     return mode
 
 

@@ -88,8 +88,9 @@ def _word(numbers: NDArray[np.generic], word: int) -> NDArray[np.uint64]:
 
 def _are_codes(codes: Codes) -> None:
     if not isinstance(codes, Codes):
-        hint = "; to_codes makes codes of bare numbers" if isinstance(codes, (np.ndarray, list)) else ""
-        raise DataError(f"expected codes, got {type(codes).__name__}{hint}")
+        raise ConfigError(
+            f"codes must be Codes, not {type(codes).__name__}; to_codes makes them of bare numbers"
+        )
 
 
 def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -71,8 +71,6 @@ def apply(
     object appears when it is complete, and `_SUCCESS` is written last. Raises DataError when an input has changed, and,
     unless `allow_mass_removal`, when very many documents would be dropped.
     """
-    if write not in get_args(Write):
-        raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
     found = findings if isinstance(findings, Findings) else Findings(findings)
     origin = read_origin(found)
     cut = decided_cut(found, threshold, keep) if decisions else found.cut(threshold, keep)

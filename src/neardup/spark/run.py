@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -54,8 +54,6 @@ def dedup(
     earlier one stopped. Without `run`, Spark must be in local mode: a temporary folder is used and removed at the end,
     and Spark itself holds the decisions. `options` are those of Stages.
     """
-    if write not in get_args(Write):
-        raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
     check_session(df.sparkSession)
     place = run or _temporary(df.sparkSession)
     try:

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from neardup import errors
 from neardup.errors import ConfigError, DataError
-from neardup.values.checks import checked
+from neardup.values.checks import advise, checked
 
 __all__ = ["check_session", "errors_of_workers", "own_session", "settings", "start"]
 
@@ -25,6 +25,10 @@ _ON_OBJECTS = {
     "mapreduce.fileoutputcommitter.algorithm.version": "2",
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
+_CONNECT = (
+    "Spark Connect cannot reach the cluster's files; use a classic session (SparkSession.builder.master(...))"
+)
+advise(SparkSession, _CONNECT)  # its sessions have another class
 _RAISED = re.compile(r"neardup\.errors\.(\w+): (.*?)(?:\n\n|\n\s+at |\Z)", re.DOTALL)
 _CAUSE = re.compile(r"^\w[\w.]*(?:Error|Exception): .*", re.MULTILINE)
 
@@ -76,9 +80,7 @@ def settings(partitions: int, split: int, objects: bool = False) -> dict[str, st
 def check_session(spark: SparkSession) -> None:
     """ConfigError for a session of Spark Connect, before anything runs."""
     if not hasattr(spark, "_jsc"):
-        raise ConfigError(
-            "Spark Connect cannot reach the cluster's files; use a classic session (SparkSession.builder.master(...))"
-        )
+        raise ConfigError(_CONNECT)
 
 
 def own_session(spark: SparkSession, values: dict[str, str]) -> SparkSession:

@@ -32,10 +32,18 @@ from typing import (
 
 from neardup.errors import ConfigError
 
-__all__ = ["check_fields", "check_whole", "checked", "checked_methods"]
+__all__ = ["advise", "check_fields", "check_whole", "checked", "checked_methods"]
 
 Params = ParamSpec("Params")
 Answer = TypeVar("Answer")
+
+
+_ADVICE: dict[Any, str] = {}
+
+
+def advise(kind: type, advice: str) -> None:
+    """End the message about a value that is not of this class with how to get one."""
+    _ADVICE[kind] = advice
 
 
 def check_whole(value: object, name: str, least: int, most: int | None = None) -> int:
@@ -182,7 +190,8 @@ class _Unknown(metaclass=_Names):
 def _check(where: str, name: str, hint: Any, value: object) -> None:
     choices = _choices(hint)
     if not any(_fits(choice, value) for choice in choices):
-        raise ConfigError(f"{where}: {name} must be {_wanted(choices)}, not {_shown(value)}")
+        advice = "".join(f"; {_ADVICE[choice]}" for choice in choices if choice in _ADVICE)
+        raise ConfigError(f"{where}: {name} must be {_wanted(choices)}, not {_shown(value)}{advice}")
 
 
 def _choices(hint: Any) -> list[Any]:

@@ -22,7 +22,7 @@ class Answered(NamedTuple):
     content: bytes
 
 
-class _Parts:
+class _Pieces:
     """The parts of an answer, checked as they arrive: a timeout of the connection alone begins again with each."""
 
     def __init__(self, seconds: float) -> None:
@@ -50,7 +50,7 @@ def _options(call: Call, seconds: float) -> dict[str, Any]:
 
 def attempt(client: Any, call: Call, path: str, seconds: float) -> Answered:
     """Send a request with an httpx.Client."""
-    parts = _Parts(seconds)
+    parts = _Pieces(seconds)
     with client.stream(call.method, path, **_options(call, seconds)) as answer:
         for part in answer.iter_bytes():
             parts.add(part)
@@ -61,7 +61,7 @@ async def attempt_async(client: Any, call: Call, path: str, seconds: float) -> A
     """Send a request with an httpx.AsyncClient."""
     import httpx
 
-    parts = _Parts(seconds)
+    parts = _Pieces(seconds)
     try:
         async with (
             asyncio.timeout(seconds),

@@ -320,7 +320,7 @@ class PSM(HammingMethod, KeyMethod):
         chosen by `seed`, are searched; all of them if there are no more, and then the recall is known exactly. With
         `similar` only such pairs count."""
         if mode not in get_args(Counted):
-            raise ConfigError(f'mode is "all" or "first", or "pairs" for joins, not {mode!r}')
+            raise ConfigError(f"mode must be 'all' or 'first', or 'pairs' for joins, not {mode!r}")
         threads = check_threads(threads)
         sample, seed = check_whole(sample, "sample", 1), check_whole(seed, "seed", 0)
         _, words = rows_and_words(codes, self.bits)
