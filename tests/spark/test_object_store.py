@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from benchmarks.spark.same import said_by
 from pyarrow import parquet
-from support.object_store import KEY, SECRET, Store, need_s3a, stored_objects
+from support.object_store import KEY, SECRET, Store, cut_at, need_s3a, stored_objects
 from support.spark_runs import write_jsonl
 
 import neardup as nd
@@ -22,6 +24,7 @@ from neardup.storage.checked_json import read_checked, write_checked
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 file_system = pytest.importorskip("neardup.spark.storage").file_system
+Bucket = pytest.importorskip("neardup.spark.uploads").Bucket
 pytestmark = pytest.mark.slow
 
 WORDS = (
@@ -72,11 +75,14 @@ def store(spark, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 @contextmanager
 def known(spark, settings: dict[str, str]) -> Iterator[None]:
     configuration = spark._jsc.hadoopConfiguration()
+    before = {name: configuration.get(name) for name in settings}
     for name, value in settings.items():
         configuration.set(name, value)
-    yield
-    for name in settings:
-        configuration.unset(name)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            configuration.unset(name) if value is None else configuration.set(name, value)
 
 
 def contents(names: list[str], read) -> dict[str, object]:
@@ -150,6 +156,34 @@ def test_a_failed_output_leaves_nothing(spark, store, tmp_path):
     assert store.names(f"{name}/out") == []
 
 
+def test_a_bucket_is_known_by_the_settings_of_hadoop(spark, store, tmp_path):
+    place = f"s3a://{store.bucket}/kept"
+    bucket = Bucket.of(spark, place)
+    assert bucket is not None and bucket.root == f"{store.bucket}/kept" and bucket.refused() == ""
+    assert SECRET not in repr(bucket)
+    assert Bucket.of(spark, str(tmp_path)) is None
+    for name in ("encryption.algorithm", "proxy.host", "assumed.role.arn"):
+        with known(spark, {f"fs.s3a.bucket.{store.bucket}.{name}": "x"}):
+            assert Bucket.of(spark, place) is None, "only Hadoop knows how to write there"
+    with known(spark, {f"fs.s3a.bucket.{store.bucket}.secret.key": "wrong"}):
+        wrong = Bucket.of(spark, place)
+        assert wrong is not None and "SIGNATURE_DOES_NOT_MATCH" in wrong.refused()
+
+
+def test_half_an_upload_never_appears(store):
+    """The connection is cut whenever the second part of an object is sent."""
+    data = pa.py_buffer(random.Random(1).randbytes(35 << 20))
+    with cut_at(store.endpoint, b"partNumber=2&") as endpoint:
+        options = {"access_key": KEY, "secret_key": SECRET, "endpoint_override": endpoint, "scheme": "http"}
+        broken = Bucket(f"{store.bucket}/cut", {**options, "region": "us-east-1"})
+        with pytest.raises(DataError, match="cut/large: could not be written"):
+            broken.upload("large", data)
+        broken.upload("small", data[:1000])
+    assert store.names("cut") == ["small"]
+    replace(broken, options={**broken.options, "endpoint_override": store.endpoint}).upload("large", data)
+    assert store.read("cut/large") == data.to_pybytes()
+
+
 def test_spark_writes_where_python_has_no_credentials(spark, store, tmp_path, monkeypatch):
     """Java may have credentials that Python does not have: then files are renamed, and a warning says so."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"):
@@ -173,7 +207,7 @@ def test_spark_writes_where_python_has_no_credentials(spark, store, tmp_path, mo
         f"{prefix}.secret.key": "",
         f"{prefix}.aws.credentials.provider": provider,
     }
-    spark._jvm.org.apache.hadoop.fs.FileSystem.closeAll()
+    file_system(spark, place)[0].close()  # Hadoop keeps it, with the keys of the store
     before = store.requests()
     with known(spark, secretless), pytest.warns(UserWarning, match="a renamed object is copied"):
         ns.apply(found, f"{place}/out", spark=spark, allow_mass_removal=True)

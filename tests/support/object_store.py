@@ -9,12 +9,13 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from pyarrow import fs
 
 from support.skips import PACKAGES, not_run
 
-__all__ = ["Store", "need_s3a", "s3a_classpath", "stored_objects"]
+__all__ = ["KEY", "SECRET", "Store", "cut_at", "need_s3a", "s3a_classpath", "stored_objects"]
 
 JARS = Path(sys.prefix) / "share" / "s3a"
 KEY, SECRET = "neardup", secrets.token_hex(8)
@@ -115,6 +116,39 @@ def _free_ports(count: int) -> list[int]:
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [int(one.getsockname()[1]) for one in sockets]
+
+
+@contextmanager
+def cut_at(endpoint: str, sign: bytes) -> Iterator[str]:
+    """An address that leads to the endpoint, and cuts each connection on which these bytes are sent."""
+    port = int(endpoint.rpartition(":")[2])
+
+    def pump(source: socket.socket, target: socket.socket, sign: bytes | None) -> None:
+        with suppress(OSError):
+            while (data := source.recv(1 << 16)) and (sign is None or sign not in data):
+                target.sendall(data)
+        for one in (source, target):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def join(client: socket.socket) -> None:
+        with client, socket.create_connection(("127.0.0.1", port)) as server:
+            back = threading.Thread(target=pump, args=(server, client, None))
+            back.start()
+            pump(client, server, sign)
+            back.join()
+
+    def accept(listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=join, args=(listener.accept()[0],)).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        accepting = threading.Thread(target=accept, args=(listener,))
+        accepting.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+        accepting.join()
 
 
 @contextmanager

@@ -31,8 +31,9 @@ SENT = "name string, rows bigint"
 _SCHEMES = ("s3", "s3a", "s3n")
 # How `fs.s3a` settings are called in pyarrow.
 _KEYS = {"access.key": "access_key", "secret.key": "secret_key", "session.token": "session_token"}
-# Objects that are encrypted with a key of the user's are left to Hadoop, which knows all these settings.
-_ENCRYPTED = ("encryption.algorithm", "server-side-encryption-algorithm")
+# Where one of these is set, only Hadoop knows how to write.
+_OTHERS = ("encryption.algorithm", "server-side-encryption-algorithm", "assumed.role.arn", "proxy.host")
+_AT_ONCE = 64 << 20  # bytes that are uploaded at a time
 Worker = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -53,7 +54,7 @@ class Bucket:
         if full.scheme not in _SCHEMES:
             return None
         setting = _settings(spark, full.netloc)
-        if any(setting(name) for name in _ENCRYPTED):
+        if any(setting(name) for name in _OTHERS):
             return None
         options: dict[str, Any] = {ours: value for name, ours in _KEYS.items() if (value := setting(name))}
         endpoint, region = setting("endpoint"), setting("endpoint.region")
@@ -87,10 +88,13 @@ class Bucket:
         """Write an object; it appears when it is complete."""
         path = f"{self.root}/{name}"
         try:
-            # All in one call: an error between two calls would end the upload, and half an object would appear. Without
-            # `compression`, pyarrow would compress again what has the name of a compressed file.
+            # Without `compression`, pyarrow would compress again what has the name of a compressed file. It uploads
+            # copies in the background; `flush` waits for them, to bound their size. After a part has failed, pyarrow
+            # completes nothing.
             with self.system().open_output_stream(path, compression=None) as stream:
-                stream.write(data)
+                for at in range(0, len(data), _AT_ONCE):
+                    stream.write(data[at : at + _AT_ONCE])
+                    stream.flush()
         except OSError as error:
             raise DataError(f"{path}: could not be written: {error}") from None
 
