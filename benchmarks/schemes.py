@@ -15,7 +15,7 @@ import csv
 import gzip
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -125,7 +125,10 @@ SCHEMES = (
 )
 
 
-def load(name: str) -> tuple[list[str], dict[str, list[str]]]:
+SOURCES = ("whole", "tags", "anchors", "links")  # what a text may be of a page
+
+
+def load(name: str, sources: Iterable[str] = SOURCES) -> tuple[list[str], dict[str, list[str]]]:
     """Ids of a set, and its texts by what of a page they are."""
     with gzip.open(data() / name / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -133,7 +136,7 @@ def load(name: str) -> tuple[list[str], dict[str, list[str]]]:
     if "text" in rows[0]:
         return ids, {"whole": [row["text"] for row in rows]}
     texts = {}
-    for method in ("whole", "tags", "anchors", "links"):
+    for method in sources:
         with HtmlExtractor(method, workers=2) as extractor:  # type: ignore[arg-type]
             texts[method] = [text or "" for text in extractor.extract([row["html"] for row in rows]).texts]
     return ids, texts
