@@ -21,6 +21,7 @@ import neardup as nd
 import neardup.compare.similarity as similarity
 from neardup.errors import ConfigError, DataError, MissingExtra
 from neardup.web import Extracted, Failure, HtmlExtractor
+from neardup.web.html_worker import _elements as elements
 
 pytest.importorskip("resiliparse")
 pytestmark = pytest.mark.process
@@ -148,6 +149,33 @@ def test_order_and_answers_do_not_depend_on_workers(data):
             found.append(extractor.extract([page.encode() for page in pages]))
     assert all(other == found[0] for other in found)
     assert found[0].texts[-1] == "last" and found[0].texts[0] == found[0].texts[3]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("method", ["main", "whole", "anchors", "links"])
+def test_a_page_of_many_links_drawings_and_scripts_is_read(method):
+    """In time that grows with the page: what a selector finds took 500 seconds, one after another."""
+    many = 20_000
+    line = "<p>word <a href='/place'>name</a> <svg><title>icon</title></svg><script>code()</script></p>"
+    with HtmlExtractor(method, seconds=60) as extractor:
+        text = extractor.extract([f"<body>{line * many}"]).texts[0]
+    assert text is not None and "icon" not in text and "code" not in text
+    assert text.split().count("/place" if method == "links" else "name") == many
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<a href='x'>", "<a>", "</a>", "<svg>", "</svg>", "<b>", "</b>", "t", "<script>u</script>"]
+        )
+    )
+)
+def test_elements_are_those_that_a_selector_finds(parts):
+    parse = pytest.importorskip("resiliparse.parse.html").HTMLTree.parse
+    page = "<body>" + "".join(parts)
+    for names in (("a",), ("svg", "math"), ("script", "style", "noscript")):
+        body = parse(page).body
+        assert elements(body, *names) == list(body.query_selector_all(",".join(names)))
 
 
 def test_a_hanging_page_fails_alone():

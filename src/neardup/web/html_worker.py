@@ -194,13 +194,24 @@ class SecondOpinion(str):
 
 def _without_drawings(body: Any) -> None:
     """Remove inline SVG and MathML: their text is not words of the page."""
-    for drawing in () if body is None else body.query_selector_all("svg,math"):
+    for drawing in _elements(body, "svg", "math"):
         if drawing.parent is not None:
             drawing.parent.remove_child(drawing)
 
 
 def _links(tree: Any) -> list[Any]:
-    return [] if tree.body is None else list(tree.body.query_selector_all("a[href]"))
+    return [link for link in _elements(tree.body, "a") if link.hasattr("href")]
+
+
+def _elements(body: Any, *names: str) -> list[Any]:
+    """The elements of these names in a body, in order. Where there are several, the whole page is walked once: to get one
+    after another from what a selector finds takes longer the more there are."""
+    if body is None:
+        return []
+    found = body.query_selector_all(",".join(names))
+    if len(found) <= 4:
+        return list(found)
+    return [node for node in body if node.tag in names and node != body]
 
 
 def _lines(body: Any, text: Any, element: Any) -> str:
@@ -208,7 +219,7 @@ def _lines(body: Any, text: Any, element: Any) -> str:
     if body is None:
         return ""
     # Removed, not destroyed: such an element may be inside another one, whose node must remain valid.
-    for unseen in body.query_selector_all("script,style,noscript"):
+    for unseen in _elements(body, "script", "style", "noscript"):
         unseen.parent.remove_child(unseen)
     lines: list[list[str]] = [[]]
     for node in body:
