@@ -156,6 +156,8 @@ def test_a_folder_grows(tmp_path):
     assert sorted(rows.tolist()) == list(range(300))
     with pytest.raises(ConfigError, match="only a folder"):
         batch_files(first, [tmp_path / "1.seg"], append=True)
+    with pytest.raises(DataError, match=r"make one: neardup codes compress .*1\.parquet --out .*1\.seg"):
+        batch_files(second, [tmp_path / "1.parquet"])
 
 
 def margined(rows: int) -> Codes:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import ConfigError
+from neardup.errors import ConfigError, DataError, FormatError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.code_files.columns import CHUNK, CodeColumns, CodeFile, holding_bytes, same_kind
 from neardup.search.disk.batch import BatchBPHS, BatchPSM
@@ -217,7 +217,15 @@ def batch_files(
     folder = len(places) == 1 and places[0].is_dir()
     if append and not folder:
         raise ConfigError("only a folder of segments can grow: name one folder, which may be empty")
-    segments = SegmentSet(places[0] if folder else places)
+    try:
+        segments = SegmentSet(places[0] if folder else places)
+    except FormatError as error:
+        if not error.got.startswith("magic"):
+            raise
+        made = f"neardup codes compress {error.path} --out {Path(error.path).with_suffix('.seg')}"
+        raise DataError(
+            f"{error.path}: is not a segment file; of a file of codes, make one: {made}"
+        ) from None
     _check_margins(search, [queries])
     scheme = segments.segments[0].scheme if segments.segments else same_kind([queries])
     asked, columns = queries.renamed(scheme).load(memory=memory)
