@@ -204,8 +204,8 @@ def _links(tree: Any) -> list[Any]:
 
 
 def _elements(body: Any, *names: str) -> list[Any]:
-    """The elements of these names in a body, in order. Where there are several, the whole page is walked once: to get one
-    after another from what a selector finds takes longer the more there are."""
+    """The elements of these names in a body, in order. Where there are several, the whole page is walked once: to get
+    one after another from what a selector finds takes longer the more there are."""
     if body is None:
         return []
     found = body.query_selector_all(",".join(names))
