@@ -2,8 +2,8 @@
 
     python -m benchmarks.pipeline.library CORPUS.jsonl list|arrow THREADS
 
-Every function of the native module, and the methods of its two large classes, are timed while they run; the ratio is all CPU seconds of the call over those within
-native functions.
+Every function of the native module, and the methods of its two large classes, are timed while they run; the ratio is
+all CPU seconds of the call over those within native functions.
 """
 
 from __future__ import annotations
