@@ -163,6 +163,7 @@ def page(result: Json, cluster: Cluster) -> str:
         volumes(found),
         machines(found, cluster),
         one_machine(rows, cluster),
+        limits(rows, cluster),
         online(),
         LEFT_OUT,
     ]
@@ -263,6 +264,24 @@ def one_machine(rows: list[Json], cluster: Cluster) -> str:
     return "\n".join(lines) + "\n"
 
 
+def limits(rows: list[Json], cluster: Cluster) -> str:
+    """What one machine must hold in memory of every document, the largest first."""
+    ran = sorted((row["documents"], row["peak_bytes"]) for row in rows if row["engine"] == "local")
+    held = dict(HELD)
+    if len(ran) > 1 and ran[-1][0] >= ENOUGH:
+        held["the local pipeline"] = Coefficient.of(*ran[-2:]).each
+    lines = ["## What breaks first\n", BREAKS.format(memory=cluster.memory_gb)]
+    lines += [
+        "| what is held | bytes of a document | a billion documents | full at |",
+        "|---|---:|---:|---:|",
+    ]
+    for what, each in sorted(held.items(), key=lambda item: -item[1]):
+        full = cluster.memory_gb * 1e9 / each
+        lines.append(f"| {what} | {each:,.3g} | {amount(each * 1e9, 'B')} | {amount(full)} documents |")
+    lines.append(FIRST.format(full=amount(cluster.memory_gb * 1e9 / max(HELD.values()))))
+    return "\n".join(lines) + "\n"
+
+
 def online() -> str:
     """The live index of so many codes, as the planner has it."""
     lines = [
@@ -326,6 +345,21 @@ ALONE = """
 It was measured with only two threads, so the hours on all cores are the least certain figure here. If its disk is large
 enough, one machine can process a billion documents. Use Spark if the text is already in a cluster, if it is more than
 one machine can hold, or if a job must continue when a machine fails."""
+
+# Bytes of each document in the memory of one machine: src/neardup/spark/findings.py, and the bits of worker.py.
+HELD = {
+    "the driver of `neardup spark scan`, which writes the findings": 250.0,
+    "one Python worker of Spark that reads texts again": 1 / 8,
+}
+
+BREAKS = """\
+The work is spread over machines, but some memory on one of them grows with the corpus. With {memory} GB of memory:
+"""
+
+FIRST = """
+So the driver breaks first. Above {full} documents `neardup spark scan` needs a driver with more memory, or several runs,
+each against what the runs before have kept (`against=`). `dedup` of a DataFrame writes no findings: its driver holds no
+column of all documents, and its shuffles are the limit, whose sizes are in the first table."""
 
 SHARDS = """\
 Each shard holds an equal part of the rows. Every query is sent to every shard, in batches, and the answers are
