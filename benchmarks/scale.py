@@ -357,8 +357,8 @@ The work is spread over machines, but some memory on one of them grows with the 
 """
 
 FIRST = """
-So the driver breaks first. Above {full} documents `neardup spark scan` needs a driver with more memory, or several runs,
-each against what the runs before have kept (`against=`). `dedup` of a DataFrame writes no findings: its driver holds no
+So the driver breaks first. Above {full} documents `neardup spark scan` needs a driver with more memory, or several
+runs, each against what the runs before have kept (`against=`). `dedup` of a DataFrame writes no findings: its driver holds no
 column of all documents, and its shuffles are the limit, whose sizes are in the first table."""
 
 SHARDS = """\
