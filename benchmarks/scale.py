@@ -358,8 +358,8 @@ The work is spread over machines, but some memory on one of them grows with the 
 
 FIRST = """
 So the driver breaks first. Above {full} documents `neardup spark scan` needs a driver with more memory, or several
-runs, each against what the runs before have kept (`against=`). `dedup` of a DataFrame writes no findings: its driver holds no
-column of all documents, and its shuffles are the limit, whose sizes are in the first table."""
+runs, each against what the runs before have kept (`against=`). `dedup` of a DataFrame writes no findings: its driver
+holds no column of all documents, and its shuffles are the limit, whose sizes are in the first table."""
 
 SHARDS = """\
 Each shard holds an equal part of the rows. Every query is sent to every shard, in batches, and the answers are
