@@ -107,6 +107,11 @@ def index() -> nd.Index:
     return made
 
 
+def answers() -> Any:
+    with index() as made:
+        return made.seen([nd.Document("c", "one more text")])
+
+
 def segments() -> Any:
     folder = Path(f"segments-{next(_number)}")
     folder.mkdir()
@@ -125,7 +130,7 @@ def mirrors() -> Any:
 
 
 MAKE: dict[str, Callable[[], Any]] = {
-    "Answers": lambda: index().seen([nd.Document("c", "one more text")]),
+    "Answers": answers,
     "Candidates": lambda: NEAR,
     "Codes": lambda: CODES,
     "CodeWriter": lambda: PUBLIC["search.code_files.writer.CodeWriter"]("codes.npy", CODES.scheme, 64),

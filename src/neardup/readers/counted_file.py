@@ -23,8 +23,9 @@ class Tally(Protocol):
 class _CountedInput(RawIOBase):
     """A file that reports to its reader how many bytes were read, and their digest if it is wanted."""
 
-    def __init__(self, source: Source, reader: Tally) -> None:
-        self._file, self._name, self._reader = source.open(), source.name, reader
+    # The file is open already. If opening failed here, Python would still close an object that has no fields.
+    def __init__(self, file: BinaryIO, name: str, reader: Tally) -> None:
+        self._file, self._name, self._reader = file, name, reader
         self._digest = Digesting(reader.sha256) if reader.digesting else None
 
     def read(self, size: int = -1) -> bytes:
@@ -59,4 +60,4 @@ class _CountedInput(RawIOBase):
 
 
 def counted_file(source: Source, reader: Tally) -> BinaryIO:
-    return cast(BinaryIO, _CountedInput(source, reader))
+    return cast(BinaryIO, _CountedInput(source.open(), source.name, reader))

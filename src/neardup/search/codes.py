@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -68,7 +70,7 @@ def to_codes(numbers: ArrayLike, bits: int = 64, scheme: str | None = None) -> C
     return Codes(scheme or f"bare{bits}", np.zeros(len(words), dtype=bool), bits, words)
 
 
-def _check_whole(numbers: NDArray[np.generic], room: int) -> None:
+def _check_whole(numbers: NDArray[Any], room: int) -> None:
     """Raise DataError unless these are whole numbers from 0 up, of at most `room` bits."""
     kind = numbers.dtype.kind
     whole = kind in "iu" or (kind == "O" and {type(n) for n in numbers.flat} <= _WHOLE)
