@@ -65,13 +65,13 @@ NOT_BY_A_SCAN = {
 
 def loaded_by(code: str, *arguments: str) -> set[str]:
     """The modules that this code loads, and the packages they are in; not those of Python's own start, which may find
-    an editable package."""
+    an editable package, nor those that numpy always loads: numpy 1 loads numpy.random, numpy.ma and what these need."""
     return in_process(code, *arguments) - at_the_start()
 
 
 @cache
 def at_the_start() -> set[str]:
-    return in_process("")
+    return in_process("import numpy")
 
 
 def in_process(code: str, *arguments: str) -> set[str]:

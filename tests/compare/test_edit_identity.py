@@ -208,6 +208,7 @@ class TestEveryWayIn:
             assert not index.search(rows[3])
 
 
+@pytest.mark.process
 def test_commands(corpus, tmp_path):
     path, rows = corpus
     for measure in ("edit", "identity"):

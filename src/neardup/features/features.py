@@ -70,8 +70,11 @@ class Features:
         texts.add(tuple(x for x in hashes if isinstance(x, bytes)))
         named = np.fromiter((isinstance(x, bytes) for x in hashes), np.bool_, len(hashes))
         column[named] = _core.hash_texts(texts, seed.value, _core.Hash.xxh3)
+        numbers = [x for x in hashes if not isinstance(x, bytes)]
         try:
-            column[~named] = np.array([x for x in hashes if not isinstance(x, bytes)], np.uint64)
+            if any(number < 0 for number in numbers):  # numpy 1 adds 2^64, and only warns
+                raise OverflowError
+            column[~named] = np.array(numbers, np.uint64)
         except (OverflowError, ValueError, TypeError):
             raise DataError("a feature must be str, bytes or an integer from 0 to 2^64 - 1") from None
         values = np.array(weights, np.float32)
