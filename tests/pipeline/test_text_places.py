@@ -12,6 +12,7 @@ from support.budgets import budget
 import neardup as nd
 from neardup import _core
 from neardup.errors import DataError
+from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared
 from neardup.pipeline.inputs import of_reader
 from neardup.pipeline.sharder import Sharder
@@ -167,3 +168,46 @@ def test_what_json_writes_is_unescaped(tmp_path, texts, escaped, threads):
         _core.placed_texts(-1, begins[:1], raws[:1] + 1, sizes[:1], threads)
     with pytest.raises(ValueError, match="out of range"):
         _core.placed_texts(-1, begins[:1] - 1 - len(block), raws[:1], sizes[:1], threads)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "posix_fadvise"), reason="the system takes no advice on files (run it on Linux)"
+)
+def test_texts_of_a_corpus_beyond_memory_are_asked_for_together(tmp_path, monkeypatch):
+    paths = corpus(tmp_path)
+    placed = shards(paths, tmp_path / "placed", places=True)
+    made, asked, advise = Corpus(placed), [], os.posix_fadvise
+
+    def said(file, begin, size, advice):
+        asked.append((os.readlink(f"/proc/self/fd/{file}"), begin, size))
+        return advise(file, begin, size, advice)
+
+    monkeypatch.setattr(os, "posix_fadvise", said)
+    rows = np.arange(0, len(made), 3)
+    made.expect(rows)
+    assert not asked  # it fits into memory
+    made.__dict__["_beyond_memory"] = True
+    made.expect(rows)
+    texts = [text for shard, local in made.by_shard(rows) for text in shard.text_bytes(local)]
+    for path, begin, size in asked:
+        with open(path, "rb") as file:
+            file.seek(begin)
+            raw = file.read(size)
+        assert json.loads(b'"%s"' % raw.removeprefix(b'"').removesuffix(b'"')).encode() in texts
+    in_files = sum(len(begins) for s, local in made.by_shard(rows) for _, begins, _ in s.text_ranges(local))
+    assert len(asked) == in_files > 20
+    paths[0].unlink()
+    made.expect(rows)  # no error: who reads the text reports it
+
+
+def test_findings_do_not_depend_on_what_was_expected(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    texts = [" ".join(f"w{(n // 3) * 100 + i}" for i in range(80)) + f" {n % 3 % 2}" for n in range(90)]
+    path.write_text("".join(json.dumps({"id": n, "text": text}) + "\n" for n, text in enumerate(texts)))
+    one = nd.scan(path, tmp_path / "one")
+    monkeypatch.setattr(Corpus, "_beyond_memory", True)
+    two = nd.scan(path, tmp_path / "two")
+    assert len(one.pairs) == 30 and (one.first != np.arange(90)).sum() == 30
+    assert one.first.tolist() == two.first.tolist()
+    for column in ("left", "right", "similarity"):
+        assert getattr(one.pairs, column).tolist() == getattr(two.pairs, column).tolist()

@@ -68,18 +68,18 @@ def write_documents(folder: Path, corpus: Corpus, first: Rows, same_text: Rows |
         if shard.count
     ]
     columns: dict[str, NDArray[Any]] = {
-        "first": first.astype("<i8"),
-        "tokens": corpus.tokens.astype("<i8"),
-        "sizes": corpus.sizes.astype("<i8"),
-        "empty": corpus.column("empty").astype("u1"),
-        "filtered": corpus.column("filtered").astype("u1"),
-        "sources": corpus.sources.astype("<i4"),
-        "scores": corpus.scores.astype("<f8"),
-        "files": np.concatenate([np.empty(0, np.int32), *files]).astype("<i4"),
-        "places": corpus.column("places").astype("<i8"),
+        "first": first.astype("<i8", copy=False),
+        "tokens": corpus.tokens.astype("<i8", copy=False),
+        "sizes": corpus.sizes.astype("<i8", copy=False),
+        "empty": corpus.column("empty").astype("u1", copy=False),
+        "filtered": corpus.column("filtered").astype("u1", copy=False),
+        "sources": corpus.sources.astype("<i4", copy=False),
+        "scores": corpus.scores.astype("<f8", copy=False),
+        "files": np.concatenate([np.empty(0, np.int32), *files]).astype("<i4", copy=False),
+        "places": corpus.column("places").astype("<i8", copy=False),
     }
     if same_text is not None:
-        columns["sametext"] = same_text.astype("<i8")
+        columns["sametext"] = same_text.astype("<i8", copy=False)
     layout: list[tuple[str, int, Any]] = [(name, BLOCK, column.nbytes) for name, column in columns.items()]
     layout += [("idends", BLOCK, 8 * len(corpus)), ("ids", BLOCK, None)]
     with _writer(folder / DOCUMENTS, layout) as writer:

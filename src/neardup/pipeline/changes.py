@@ -23,6 +23,7 @@ def describe_pairs(
     """A row of `compare.changes.COLUMNS` for each pair; texts are read for the documents in pairs and no others."""
 
     def fetch(rows: Rows) -> _core.Texts:
+        corpus.expect(rows)
         texts = _core.Texts()
         for shard, local in corpus.by_shard(rows):
             texts.add_texts(shard.texts(local))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.features import Features
-from neardup.pipeline.shards import Shard
+from neardup.pipeline.shards import FileShard, Shard
+from neardup.pipeline.text_places import read_ahead
 
 __all__ = ["Corpus", "Extract"]
 
@@ -61,8 +63,9 @@ class Corpus:
     def sizes(self) -> Rows:
         return self.column("sizes").astype(np.int64, copy=False)
 
-    @cached_property
+    @property
     def scores(self) -> NDArray[np.float64]:
+        """The score of each row, for ranking it and for the findings; not held between the two."""
         return self.column("scores").astype(np.float64, copy=False)
 
     @cached_property
@@ -102,6 +105,27 @@ class Corpus:
             parts.append(extract(shard, local, self.sources[rows[at : at + len(local)]]))
             at += len(local)
         return parts[0] if len(parts) == 1 else _together(parts)
+
+    @cached_property
+    def _beyond_memory(self) -> bool:
+        """Whether its texts are probably not all in the page cache when they are read again."""
+        if not hasattr(os, "sysconf"):
+            return False
+        return 2 * int(self.sizes.sum()) > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    def expect(self, rows: Rows) -> None:
+        """Ask the system for the texts of some ascending rows, which are read next. Those of a corpus beyond memory are
+        on the disk, far apart: it reads many at once faster than one after another."""
+        if not self._beyond_memory:
+            return
+        ranges: dict[str, list[tuple[Rows, Rows]]] = {}
+        for shard, local in self.by_shard(rows):
+            if isinstance(shard, FileShard):
+                for path, begins, raws in shard.text_ranges(local):
+                    ranges.setdefault(path, []).append((begins, raws))
+        for path, parts in ranges.items():
+            begins, raws = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+            read_ahead(path, begins, raws)
 
     def batches(self, rows: Rows, most_tokens: int) -> Iterator[Rows]:
         """Rows in successive parts of about so many tokens, each of one row at least."""

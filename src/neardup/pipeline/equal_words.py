@@ -88,6 +88,7 @@ def _same_as_first(
     for some in np.split(order, np.flatnonzero(np.diff(part)) + 1):
         rows = later[some]
         both = distinct(np.concatenate([rows, first[rows]]))
+        corpus.expect(both)
         texts = _core.Texts()
         for shard, local in corpus.by_shard(both):
             texts.add_texts(shard.texts(local))

@@ -382,6 +382,7 @@ class PairSearch:
 
     def _features(self, left: Rows, right: Rows) -> tuple[Rows, Features]:
         members = self._members(left, right)
+        self.corpus.expect(members)
         return members, self._sets(members) if self.plain else self.corpus.features(
             members, self.prepared.extract
         )

@@ -6,7 +6,7 @@ docs/reference/format.md, "Shard file", gives the bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -296,6 +296,11 @@ class FileShard:
         data, begins, ends = self._spans("ids", "idends", rows)
         return [data[a:b].tobytes().decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
+    def text_ranges(self, rows: Rows) -> Iterator[tuple[str, Rows, Rows]]:
+        """Where the texts of some rows are in the files of a user; see `TextPlaces.ranges`."""
+        if self._placed is not None:
+            yield from self._placed.ranges(rows, self._placed_texts()[0])
+
     def texts(self, rows: Rows) -> _core.Texts:
         texts = _core.Texts()
         texts.add_spans(*self._text_spans(rows))
@@ -319,9 +324,13 @@ class FileShard:
         """A buffer with the texts of these rows, and where each is in it."""
         if self._placed is None:
             return self._spans("texts", "ends", rows)
+        return self._placed.read(rows, *self._placed_texts(), self._stored, self.threads)
+
+    def _placed_texts(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The file and the size of each text."""
         if self._texts_of is None:
             self._texts_of = self.column("files"), self.column("sizes")
-        return self._placed.read(rows, *self._texts_of, self._stored, self.threads)
+        return self._texts_of
 
     def _stored(self, rows: Rows) -> list[bytes]:
         """Texts that are in the shard itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ from neardup.errors import DataError
 from neardup.readers.text_block import TextBlock
 from neardup.values.distinct import distinct
 
-__all__ = ["TextPlaces"]
+__all__ = ["TextPlaces", "read_ahead"]
 
 Rows = NDArray[np.int64]
 
@@ -45,6 +45,15 @@ class TextPlaces:
             begins.append(place.begins)
             raws.append(place.raws)
         return cls(np.concatenate(begins), np.concatenate(raws), list(files.values()))
+
+    def ranges(self, rows: Rows, files: NDArray[np.int32]) -> Iterator[tuple[str, Rows, Rows]]:
+        """The files that hold the texts of some rows: where these begin in each, and how many bytes they have there."""
+        placed = rows[self.begins[rows] >= 0]
+        for number in distinct(files[placed]).tolist():
+            here = placed[files[placed] == number]
+            named = self.files[number]
+            assert named is not None, "a text that is in a file has one"
+            yield named[0], self.begins[here], self.raws[here]
 
     def read(
         self,
@@ -99,6 +108,22 @@ class TextPlaces:
         if made is None:
             raise _changed(path)
         return made
+
+
+def read_ahead(path: str, begins: Rows, raws: Rows) -> None:
+    """Ask the system for some ranges of a file all at once, before they are read one after another. Whoever reads them
+    notices if they cannot be read."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        for begin, size in zip(begins.tolist(), raws.tolist(), strict=True):
+            os.posix_fadvise(fd, begin, size, os.POSIX_FADV_WILLNEED)
+    finally:
+        os.close(fd)
 
 
 def _changed(path: str) -> DataError:
