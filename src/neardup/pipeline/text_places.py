@@ -111,8 +111,8 @@ class TextPlaces:
 
 
 def read_ahead(path: str, begins: Rows, raws: Rows) -> None:
-    """Ask the system for some ranges of a file all at once, before they are read one after another. Whoever reads them
-    notices if they cannot be read."""
+    """Ask the system for some ranges of a file all at once, before they are read one after another. If they cannot be
+    read, this is noticed then."""
     if not hasattr(os, "posix_fadvise"):
         return
     try:
