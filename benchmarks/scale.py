@@ -353,7 +353,8 @@ HELD = {
 }
 
 BREAKS = """\
-The work is spread over machines, but some memory on one of them grows with the corpus. With {memory} GB of memory:
+The work is spread over machines, but some memory on one of them grows with the corpus. With {memory} GB of memory (the
+driver's bytes are estimated from its columns, those of the local pipeline are measured):
 """
 
 FIRST = """

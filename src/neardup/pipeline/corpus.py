@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features.features import Features
-from neardup.pipeline.shards import FileShard, Shard
+from neardup.pipeline.shards import Shard
 from neardup.pipeline.text_places import read_ahead
 
 __all__ = ["Corpus", "Extract"]
@@ -120,9 +120,8 @@ class Corpus:
             return
         ranges: dict[str, list[tuple[Rows, Rows]]] = {}
         for shard, local in self.by_shard(rows):
-            if isinstance(shard, FileShard):
-                for path, begins, raws in shard.text_ranges(local):
-                    ranges.setdefault(path, []).append((begins, raws))
+            for path, begins, raws in shard.text_ranges(local):
+                ranges.setdefault(path, []).append((begins, raws))
         for path, parts in ranges.items():
             begins, raws = (np.concatenate(columns) for columns in zip(*parts, strict=True))
             read_ahead(path, begins, raws)

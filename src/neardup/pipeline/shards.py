@@ -138,6 +138,10 @@ class Shard(Protocol):
         """Texts asked for are no longer in use; their memory can be freed."""
         ...
 
+    def text_ranges(self, rows: Rows) -> Iterator[tuple[str, Rows, Rows]]:
+        """Where the texts of some rows are in the files of a user; see `TextPlaces.ranges`."""
+        ...
+
     def texts(self, rows: Rows) -> _core.Texts:
         """The texts of some documents, to be compared; rows ascend."""
         ...
@@ -199,6 +203,9 @@ class MemoryShard:
 
     def text_bytes(self, rows: Rows) -> list[bytes]:
         return utf8_list(self.texts(rows))
+
+    def text_ranges(self, rows: Rows) -> Iterator[tuple[str, Rows, Rows]]:
+        return iter(())
 
     def texts(self, rows: Rows) -> _core.Texts:
         return self._texts.take(rows)
@@ -297,7 +304,6 @@ class FileShard:
         return [data[a:b].tobytes().decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def text_ranges(self, rows: Rows) -> Iterator[tuple[str, Rows, Rows]]:
-        """Where the texts of some rows are in the files of a user; see `TextPlaces.ranges`."""
         if self._placed is not None:
             yield from self._placed.ranges(rows, self._placed_texts()[0])
 
