@@ -33,7 +33,11 @@ class Tally {
     // Entries counted at least `least` times, in the order of their keys.
     std::vector<Entry> entries(std::uint64_t least) const;
     std::size_t size() const { return size_; }
-    std::size_t documents() const { return documents_; }
+    // While other threads count, too.
+    std::size_t documents() const {
+        const std::lock_guard lock(guard_);
+        return documents_;
+    }
 
   private:
     std::size_t home(std::uint64_t key) const {
@@ -43,7 +47,7 @@ class Tally {
 
     std::vector<Entry> slots_;  // count 0: free
     std::size_t size_ = 0, documents_ = 0;
-    std::mutex guard_;
+    mutable std::mutex guard_;
 };
 
 // Counts every distinct feature of each document once.
